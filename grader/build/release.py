@@ -1,0 +1,57 @@
+"""The learner's notebook, by nbgrader's own generate_assignment and the course's config."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+
+from ..course import MARK, Chapter, Course, CourseError
+
+
+def config(course: Course) -> Config:
+    """The course's nbgrader_config.py, with its root set."""
+    loaded = PyFileConfigLoader(MARK, str(course.root)).load_config()
+    loaded.CourseDirectory.root = str(course.root)
+    return loaded
+
+
+def api(course: Course, **directories: str) -> Any:
+    """nbgrader's API on the course; other directories on request (`release_directory="…"`)."""
+    from nbgrader.apps import NbGraderAPI
+    from nbgrader.coursedir import CourseDirectory
+
+    settings = config(course)
+    for name, value in directories.items():
+        settings.CourseDirectory[name] = value
+    made = NbGraderAPI(coursedir=CourseDirectory(config=settings), config=settings)
+    made.log.setLevel(logging.WARNING)
+    return made
+
+
+def release(chapter: Chapter, source: Path, out: Path) -> bytes:
+    """The learner's notebook made from `source/<chapter>/`, as bytes. No database is touched.
+
+    CourseError carries nbgrader's own words where it refuses.
+    """
+    nbgrader = api(Course(chapter.root), source_directory=str(source), release_directory=str(out))
+    nbgrader.config.GenerateAssignment.no_database = True
+    nbgrader.config.SaveCells.enabled = False
+    result = nbgrader.generate_assignment(chapter.name, force=True, create=True)
+    if not result["success"]:
+        raise CourseError(f"nbgrader generate_assignment {chapter.name}: {result.get('log')}")
+    return (out / chapter.name / f"{chapter.name}.ipynb").read_bytes()
+
+
+def register(course: Course, chapter: Chapter, scratch: Path) -> None:
+    """Tells the gradebook about a chapter's cells, as generate_assignment does, and nothing else.
+
+    The notebooks in notebooks/ stay as they are: the release goes to `scratch`.
+    """
+    nbgrader = api(course, release_directory=str(scratch))
+    result = nbgrader.generate_assignment(chapter.name, force=True, create=True)
+    if not result["success"]:
+        raise CourseError(f"nbgrader generate_assignment {chapter.name}: {result.get('log')}")

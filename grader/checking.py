@@ -1,0 +1,88 @@
+"""`check`, `evaluate`, `hint`: what a learner and a program call."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from . import display, judge, probe, words
+from .course import Course, CourseError
+from .display.report import report
+from .verdict import Verdict
+
+
+class CheckFailed(Exception):
+    """An answer is not right yet. Notebooks show its one line, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython's hook for exceptions that bring their own traceback."""
+        return [f"CheckFailed: {self}"]
+
+
+def evaluate(id: str, object: Any, seed: int | None = None, part: str | None = None) -> Verdict:
+    """The verdict on an answer, without displaying anything.
+
+    id: the exercise. object: the learner's function, dictionary or list. seed: None checks on the
+    stored inputs in data/; a number draws fresh ones, which needs the course's solutions/.
+    part: one graded part only. Raises CourseError for an unknown exercise or part.
+    """
+    plan = _plan(id, seed, part)
+    if part is not None and part not in plan.terms.parts:
+        raise CourseError(f"{id} has no part {part!r}; it has {', '.join(plan.terms.parts)}")
+    return plan.decide(probe.run(object, plan.request))
+
+
+def check(id: str, object: Any, part: str | None = None, fresh: bool = False) -> None:
+    """Checks an answer and shows what it found.
+
+    id: the exercise's name. object: what you wrote. part: "value", "gradient", … or all of it.
+    fresh: on new inputs, which needs the instructor's side of the course.
+    Raises CheckFailed when the answer is not right; writes nothing to stderr.
+    """
+    verdict = evaluate(id, object, _fresh_seed(id) if fresh else None, part)
+    display.show(report(verdict, reveal=not fresh))
+    if not verdict.passed and not _scored_by_entry(verdict):
+        raise CheckFailed(words.failed(verdict.exercise, verdict.part, verdict.headline))
+
+
+def partial_credit(id: str, object: Any, points: float) -> float:
+    """The points an answer has earned: the last line of a graded cell with credit per entry."""
+    return points * evaluate(id, object).fraction
+
+
+def hint(id: str) -> None:
+    """Shows the next hint for an exercise."""
+    from . import hints
+
+    hints.show(_plan(id, None, None).terms)
+
+
+def _scored_by_entry(verdict: Verdict) -> bool:
+    """While nbgrader grades a table, its last line counts the entries: an exception would be 0."""
+    grading = os.environ.get("NBGRADER_EXECUTION") == "autograde"
+    return grading and any(f.key.startswith("entry:") for f in verdict.findings)
+
+
+def _plan(id: str, seed: int | None, part: str | None) -> judge.Plan:
+    if seed is not None:
+        return judge.plan(Course.find(), id, part, seed)
+    return judge.stored(data_root(), id, part)
+
+
+def data_root() -> Path:
+    """The folder whose data/ the checks use: the course around here, or the installed one's."""
+    try:
+        return Course.find().root
+    except CourseError:
+        beside = Path(__file__).resolve().parents[1]
+        if (beside / "data").is_dir():
+            return beside
+        raise
+
+
+def _fresh_seed(id: str) -> int:
+    """Repeatable for one submission folder where the course has a key."""
+    root = Course.find().root
+    key = root / ".course_key"
+    return judge.seed_for(key.read_bytes() if key.is_file() else b"", str(Path.cwd()), id)

@@ -1,0 +1,124 @@
+"""Where a course lies: the nearest `nbgrader_config.py` upwards is its root."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from .contract import Exercise
+
+MARK = "nbgrader_config.py"
+
+
+class CourseError(Exception):
+    """Something about the course's files is not as it should be; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One folder of solutions/ and all that is built from it."""
+
+    root: Path
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        """The hand-written source."""
+        return self.root / "solutions" / self.name
+
+    @property
+    def source(self) -> Path:
+        """The chapter as a MyST text notebook."""
+        return self.folder / f"{self.name}.md"
+
+    @property
+    def solution(self) -> Path:
+        """Built: the instructor's notebook, with solutions and hidden checks."""
+        return self.folder / f"{self.name}.ipynb"
+
+    @property
+    def notebook(self) -> Path:
+        """Built: what a learner gets."""
+        return self.root / "notebooks" / self.name / f"{self.name}.ipynb"
+
+    @property
+    def arrays(self) -> Path:
+        """Built: the reference values that a learner's check needs."""
+        return self.root / "data" / f"{self.name}.npz"
+
+    @property
+    def words(self) -> Path:
+        """Built: the words that a learner's check needs."""
+        return self.root / "data" / f"{self.name}.json"
+
+    def load(self, module: str) -> ModuleType:
+        """Import `reference.py` or `answers.py` afresh; CourseError names what is missing."""
+        path = self.folder / f"{module}.py"
+        if not path.is_file():
+            raise CourseError(f"{path.relative_to(self.root)} is missing")
+        name = f"_course_{self.name}_{module}"
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        loaded = importlib.util.module_from_spec(spec)
+        sys.modules[name] = loaded
+        spec.loader.exec_module(loaded)
+        return loaded
+
+    def exercises(self) -> dict[str, Exercise]:
+        """The contracts in `reference.py`, in order; ids must be unique."""
+        found: dict[str, Exercise] = {}
+        for exercise in self.load("reference").EXERCISES:
+            if exercise.id in found:
+                raise CourseError(f"{self.name}: two exercises are called {exercise.id}")
+            found[exercise.id] = exercise
+        return found
+
+    @property
+    def probes(self) -> str:
+        """The text of the chapter's own probes, empty if it needs none."""
+        path = self.folder / "probes.py"
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course by its root."""
+
+    root: Path
+
+    @classmethod
+    def find(cls, start: Path | None = None) -> Course:
+        """The course around `start` (default: the current directory).
+
+        Raises CourseError where no nbgrader_config.py lies there or above.
+        """
+        here = (start or Path.cwd()).resolve()
+        for folder in (here, *here.parents):
+            if (folder / MARK).is_file():
+                return cls(folder)
+        raise CourseError(f"no {MARK} in {here} or above: change to the course's folder")
+
+    @property
+    def chapters(self) -> list[Chapter]:
+        """The chapters with a source, in order of their numbers."""
+        sources = sorted((self.root / "solutions").glob("*/*.md"))
+        return [Chapter(self.root, p.parent.name) for p in sources if p.stem == p.parent.name]
+
+    def chapter(self, name: str) -> Chapter:
+        """A chapter by its name, its number ("3", "03") or the start of its name."""
+
+        def fits(chapter: Chapter) -> bool:
+            if name.isdigit():
+                return int(chapter.name.split("_")[0]) == int(name)
+            return chapter.name.startswith(name)
+
+        matches = [chapter for chapter in self.chapters if fits(chapter)]
+        exact = [chapter for chapter in matches if chapter.name == name]
+        if len(exact or matches) != 1:
+            known = ", ".join(chapter.name for chapter in self.chapters) or "none"
+            raise CourseError(f"no single chapter is called {name!r}; there are: {known}")
+        return (exact or matches)[0]

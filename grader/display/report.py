@@ -1,0 +1,124 @@
+"""What a verdict says, in order, before it becomes HTML or text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import words
+from ..verdict import Finding, Verdict
+
+
+@dataclass(frozen=True)
+class Report:
+    """The lines of a verdict. `rows` are label and value pairs; `picture` is an SVG or HTML."""
+
+    title: str
+    outcome: str
+    headline: str
+    says: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str], ...] = ()
+    checked: str = ""
+    picture: str = ""
+    picture_says: str = ""
+
+
+def report(verdict: Verdict, *, reveal: bool = True, finding: str = "") -> Report:
+    """The report of a verdict.
+
+    reveal: whether inputs and right values may be shown (not for the hidden inputs of grading).
+    finding: a line of the gradient X-ray about the learner's own function.
+    """
+    title = verdict.exercise + (f" · {verdict.part}" if verdict.part else "")
+    says = tuple(line for line in (*verdict.says.split("\n"), finding) if line)
+    if verdict.passed:
+        return Report(title, verdict.outcome, verdict.headline, (), (), _checked(verdict))
+    first = verdict.first
+    rows = _rows(first) if first is not None and reveal else ()
+    return Report(title, verdict.outcome, verdict.headline, says, rows)
+
+
+def _checked(verdict: Verdict) -> str:
+    found = verdict.findings
+    if any(f.key.startswith("entry:") for f in found):
+        return words.all_entries(len(found))
+    cases = list(dict.fromkeys(f.case.name for f in found))
+    modes = list(dict.fromkeys(words.MODES.get(f.mode, f.mode) for f in found))
+    tolerance = max((f.rtol for f in found), default=0.0)
+    return words.checked(cases, modes, tolerance)
+
+
+def _rows(finding: Finding) -> tuple[tuple[str, str], ...]:
+    """Where it went wrong: the case, the way of running, the element."""
+    rows: list[tuple[str, str]] = []
+    if finding.key.startswith("entry") or finding.key == "entries":
+        return ()
+    rows.append((words.WHERE, words.where(finding.case.name, finding.mode)))
+    if finding.status == "error":
+        rows += _raised(finding)
+    elif finding.worst is not None:
+        rows += _worst(finding)
+    else:
+        rows.append((words.GOT, described(finding)))
+        rows.append((words.EXPECTED, _shape_of(finding.expected)))
+    return tuple(rows)
+
+
+def _raised(finding: Finding) -> list[tuple[str, str]]:
+    detail = finding.outcome.detail
+    rows = [(str(detail.get("type", "error")), finding.outcome.text)]
+    if detail.get("code"):
+        rows.append((words.LINE.format(line=detail.get("line")), str(detail["code"])))
+    return [*rows, (words.INPUTS, inputs(finding))]
+
+
+def _worst(finding: Finding) -> list[tuple[str, str]]:
+    worst = finding.worst
+    assert worst is not None
+    at = f"[{', '.join(map(str, worst.index))}]" if worst.index else ""
+    rows = [
+        (words.ELEMENT, f"{words.thing(finding.key)}{at}"),
+        (words.GOT, f"{worst.got:.6g}"),
+        (words.EXPECTED, f"{worst.expected:.6g}"),
+    ]
+    if worst.ratio is not None:
+        rows.append((words.RATIO, f"{worst.ratio:.4g}"))
+    rows.append((words.TOLERANCE, words.tolerance(finding.rtol, finding.case.dtype)))
+    return rows
+
+
+def inputs(finding: Finding) -> str:
+    """The inputs of a case, each shortened to one line."""
+    return "; ".join(f"{name} = {short(value)}" for name, value in finding.case.inputs.items())
+
+
+def short(value: object) -> str:
+    """A value on one line: an array with its dtype and shape, at most eight numbers."""
+    if isinstance(value, np.ndarray):
+        flat = value.astype(np.float64).ravel() if value.dtype.kind == "V" else value.ravel()
+        numbers = ", ".join(f"{v:.4g}" if value.dtype.kind in "fV" else str(v) for v in flat[:8])
+        more = ", …" if flat.size > 8 else ""
+        return f"{value.dtype.name}{_shape(value.shape)} [{numbers}{more}]"
+    return str(getattr(value, "text", value))
+
+
+def described(finding: Finding) -> str:
+    """What came back, in a few words."""
+    outcome = finding.outcome
+    if outcome.array is not None:
+        return f"{outcome.array.dtype.name}{_shape(outcome.array.shape)}"
+    if outcome.kind == "word":
+        return str(outcome.word)
+    return {"none": "None"}.get(outcome.kind, outcome.text or outcome.kind)
+
+
+def _shape_of(expected: object) -> str:
+    if isinstance(expected, np.ndarray):
+        return f"shape {_shape(expected.shape)}"
+    return str(expected)
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"

@@ -1,0 +1,57 @@
+"""A report as HTML that follows JupyterLab's theme, and as its plain-text twin."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, Template, select_autoescape
+
+from .report import Report
+
+MARKS = {"pass": "✓", "fail": "✗", "error": "!", "unattempted": "○"}
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("grader", "display"), autoescape=select_autoescape(["html"])
+    )
+    return environment.get_template("report.html")
+
+
+def bundle(report: Report) -> dict[str, str]:
+    """The report as a MIME bundle."""
+    html = _template().render(report=report, mark=MARKS[report.outcome])
+    return {"text/html": html, "text/plain": text(report)}
+
+
+def text(report: Report) -> str:
+    """The report in plain words."""
+    lines = [f"{MARKS[report.outcome]} {report.title}: {report.headline}"]
+    lines += [f"  {line}" for line in report.says]
+    width = max((len(label) for label, _ in report.rows), default=0)
+    lines += [f"  {label:<{width}}  {value}" for label, value in report.rows]
+    lines += [f"  {report.checked}"] if report.checked else []
+    lines += [f"  [{report.picture_says}]"] if report.picture_says else []
+    return "\n".join(lines)
+
+
+def show(report: Report) -> None:
+    """Displays the report in a notebook, prints it elsewhere. Never writes to stderr."""
+    shell = _shell()
+    if shell is None:
+        print(text(report))
+        return
+    from IPython.display import display
+
+    display(bundle(report), raw=True)
+
+
+def _shell() -> Any:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return None
+    shell = get_ipython()
+    return shell if getattr(shell, "kernel", None) is not None else None

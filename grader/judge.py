@@ -1,0 +1,121 @@
+"""The trusted side of a check: draws the inputs, knows the answers, decides. NumPy only.
+
+`plan` makes the request that goes to the learner's code, `decide` judges what came back. Fresh
+inputs come from a seed; `seed_for` derives it from the course's key, so that a regrade repeats.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from . import store, verdict
+from .contract import Case, Exercise
+from .course import Chapter, Course, CourseError
+from .key import Key, Terms, key, terms
+from .probe.outcome import Observation
+from .probe.request import Request, request
+
+STORED_SEED = 20_170_711  # any fixed number: the learner's inputs never change
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One check, planned: what to ask (no answer in it) and what is true (never sent)."""
+
+    terms: Terms
+    cases: tuple[Case, ...]
+    key: Key
+    part: str | None
+    probes: str
+
+    @property
+    def request(self) -> Request:
+        """What goes to the learner's code."""
+        return request(self.terms, self.cases, self.part, self.probes)
+
+    def decide(self, observation: Observation) -> verdict.Verdict:
+        """The verdict on what came back."""
+        return verdict.decide(self.terms, self.key, self.request.cases, observation, self.part)
+
+
+def cases_for(exercise: Exercise, seed: int) -> list[Case]:
+    """The cases of an exercise for a seed; their names must differ."""
+    rng = np.random.default_rng(seed)
+    cases = exercise.cases(rng)
+    if len({case.name for case in cases}) != len(cases):
+        raise CourseError(f"{exercise.id}: two cases have the same name")
+    return cases
+
+
+def fresh(chapter: Chapter, exercise_id: str, part: str | None, seed: int) -> Plan:
+    """A plan on fresh inputs, from the chapter's reference. CourseError if there is none."""
+    exercises, starters = _sources(chapter)
+    if exercise_id not in exercises:
+        raise CourseError(f"{chapter.name} has no exercise {exercise_id!r}")
+    exercise = exercises[exercise_id]
+    cases = cases_for(exercise, seed)
+    said = terms(exercise, starters.get(exercise_id, ""), chapter.name)
+    return Plan(said, tuple(cases), key(exercise, cases), part, chapter.probes)
+
+
+def _sources(chapter: Chapter) -> tuple[dict[str, Exercise], dict[str, str]]:
+    stamp = tuple(p.stat().st_mtime_ns for p in sorted(chapter.folder.glob("*.[mp]*")))
+    return _cached(chapter, stamp)
+
+
+@lru_cache(maxsize=32)
+def _cached(chapter: Chapter, stamp: tuple[int, ...]) -> tuple[dict[str, Exercise], dict[str, str]]:
+    from .build.cells import starters
+
+    return chapter.exercises(), starters(chapter)
+
+
+def stored(root: Path, exercise_id: str, part: str | None) -> Plan:
+    """A plan on the stored inputs in data/. CourseError where no chapter has this exercise."""
+    entry = _index(root, _stamp(root)).get(exercise_id)
+    if entry is None:
+        raise CourseError(f"there is no exercise called {exercise_id!r}")
+    (said, cases, answers), probes = entry
+    return Plan(said, tuple(cases), answers, part, probes)
+
+
+def _stamp(root: Path) -> tuple[tuple[str, int], ...]:
+    files = sorted((root / "data").glob("*.json"))
+    return tuple((file.stem, file.stat().st_mtime_ns) for file in files)
+
+
+@lru_cache(maxsize=8)
+def _index(root: Path, stamp: tuple[tuple[str, int], ...]) -> dict[str, tuple[store.Stored, str]]:
+    found: dict[str, tuple[store.Stored, str]] = {}
+    for name, _ in stamp:
+        chapter = Chapter(root, name)
+        if not chapter.arrays.is_file():
+            continue
+        entries, probes = store.load(chapter.arrays, chapter.words)
+        found |= {id: (entry, probes) for id, entry in entries.items()}
+    return found
+
+
+def plan(course: Course, exercise_id: str, part: str | None, seed: int) -> Plan:
+    """A plan on fresh inputs for grading; CourseError where no chapter has this exercise."""
+    for chapter in course.chapters:
+        if exercise_id in _sources(chapter)[0]:
+            return fresh(chapter, exercise_id, part, seed)
+    raise CourseError(f"there is no exercise called {exercise_id!r}")
+
+
+def decide(plan: Plan, observation: Observation) -> verdict.Verdict:
+    """The verdict on what came back to a plan's request."""
+    return plan.decide(observation)
+
+
+def seed_for(course_key: bytes, student: str, exercise_id: str) -> int:
+    """The seed of a student's fresh inputs: the same at every regrade, unknown without the key."""
+    digest = hmac.new(course_key, f"{student}/{exercise_id}".encode(), hashlib.sha256).digest()
+    return int.from_bytes(digest[:8], "big")

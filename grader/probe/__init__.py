@@ -1,0 +1,72 @@
+"""Runs the learner's object beside the learner's code and says what came back.
+
+A probe knows no answer: `run` takes a `Request` (inputs, upstream gradients, modes) and returns an
+`Observation`, named outcomes for the verdict to judge.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ..attempt import untouched
+from ..contract import Case
+from ..quiet import quiet
+from . import op_gradient, table
+from .failure import of_exception
+from .modes import MODES
+from .outcome import UNTOUCHED, Key, Observation, Outcome, of
+from .request import Request, asked, request
+
+__all__ = ["UNTOUCHED", "Key", "Observation", "Outcome", "Request", "asked", "request", "run"]
+
+Probe = Callable[[Any, Case, str], dict[str, Any]]
+
+
+def _function(answer: Any, case: Case, mode: str) -> dict[str, Any]:
+    """Calls the learner's function in the mode, with value and gradients as wanted."""
+    return MODES[mode](answer, case)
+
+
+def _chapters_own(name: str, text: str) -> Probe:
+    """A probe that the chapter brings along in its probes.py."""
+    module = types.ModuleType("chapter_probes")
+    sys.modules[module.__name__] = module  # AutoGraph looks for the module of what it converts
+    exec(compile(text, "<chapter probes>", "exec"), module.__dict__)
+    probe: Probe = getattr(module, name)
+    return probe
+
+
+def _probe(request: Request) -> Probe:
+    if request.probe == "function":
+        return _function
+    if request.probe == "table":
+        return table.probe(request.options)
+    if request.probe == "op_gradient":
+        return op_gradient.probe(request.options)
+    return _chapters_own(request.probe, request.probes)
+
+
+def run(answer: Any, request: Request) -> Observation:
+    """Every case in every mode. Never raises for what the learner's code does."""
+    if request.starter and untouched(answer, request.exercise, request.starter):
+        return {UNTOUCHED: Outcome("blank")}
+    probe = _probe(request)
+    with quiet():
+        return {
+            (case.name, mode, key): outcome
+            for case in request.cases
+            for mode in case.modes
+            for key, outcome in _once(probe, answer, case, mode).items()
+        }
+
+
+def _once(probe: Probe, answer: Any, case: Case, mode: str) -> dict[str, Outcome]:
+    try:
+        return {key: of(value) for key, value in probe(answer, case, mode).items()}
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # SystemExit too: a submission must not end the check
+        return {"error": of_exception(error)}

@@ -1,0 +1,40 @@
+"""An exception in the learner's code, told from the learner's side."""
+
+from __future__ import annotations
+
+import re
+import sys
+import sysconfig
+import traceback
+from pathlib import Path
+
+from .outcome import Outcome
+
+_OURS = str(Path(__file__).resolve().parents[1])
+_LIBRARIES = (sysconfig.get_paths()["purelib"], sysconfig.get_paths()["stdlib"], sys.prefix)
+_LIMIT = 600
+
+
+def of_exception(error: BaseException) -> Outcome:
+    """The outcome for an exception: its type, its message, and the learner's line if there is one.
+
+    AutoGraph wraps messages in a report of "user code"; only the message itself is kept.
+    """
+    message = str(error)
+    if "in user code:" in message:
+        message = re.split(r"\n\s*\n", message.strip())[-1].strip()
+        message = re.sub(rf"^{re.escape(type(error).__name__)}:\s*", "", message)
+    message = message if len(message) <= _LIMIT else message[:_LIMIT] + " …"
+    detail: dict[str, object] = {"type": type(error).__name__}
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_learners(f.filename)]
+    if frames:
+        detail |= {"line": frames[-1].lineno, "code": (frames[-1].line or "").strip()}
+    return Outcome("error", text=message, detail=detail)
+
+
+def _is_learners(filename: str) -> bool:
+    if filename.startswith(_OURS):
+        return False
+    if "ipykernel_" in filename or filename.startswith("<"):
+        return not filename.startswith(("<frozen", "<string>", "<attrs", "<__array_function__"))
+    return not filename.startswith(_LIBRARIES) and "__autograph_generated_file" not in filename

@@ -1,0 +1,176 @@
+"""The ways in which TensorFlow can run and differentiate one function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..contract import EAGER, GRAPH, INSIDE, OUTSIDE, XLA, Case, Source
+from .outcome import Outcome, flatten
+
+Function = Callable[..., Any]
+
+
+def compile_source(source: Source | str) -> Function:
+    """The function behind a `Source`, with `tf` and `np` in scope."""
+    import tensorflow as tf
+
+    text = source.text if isinstance(source, Source) else source
+    function: Function = eval(text, {"tf": tf, "np": np})
+    # AutoGraph cannot read the source of an evaluated lambda; tell it not to try, and not to warn.
+    return tf.autograph.experimental.do_not_convert(function)
+
+
+def tensors(case: Case) -> dict[str, Any]:
+    """The case's inputs as TensorFlow sees them: tensors, variables, functions, plain values."""
+    import tensorflow as tf
+
+    made: dict[str, Any] = {}
+    for name, value in case.inputs.items():
+        if isinstance(value, Source):
+            made[name] = compile_source(value)
+        elif isinstance(value, np.ndarray):
+            made[name] = tf.Variable(value) if name in case.variables else tf.constant(value)
+        else:
+            made[name] = value
+    return made
+
+
+def sources(case: Case, made: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs a gradient is asked for: the floating tensors and variables."""
+    return {
+        name: made[name]
+        for name, value in case.inputs.items()
+        if isinstance(value, np.ndarray) and value.dtype.kind in "fV"
+    }
+
+
+def _targets(result: Any, case: Case) -> tuple[list[Any], list[Any]] | Outcome:
+    """Float tensors of the result with the upstream gradient of each."""
+    import tensorflow as tf
+
+    leaves = list(flatten(result, "value").values())
+    ups = case.upstream if isinstance(case.upstream, tuple) else (case.upstream,) * len(leaves)
+    targets, upstreams = [], []
+    for leaf, up in zip(leaves, ups, strict=False):
+        if not tf.is_tensor(leaf) or not leaf.dtype.is_floating:
+            continue
+        if up is not None and leaf.shape.rank is not None and tuple(leaf.shape) != up.shape:
+            return Outcome("skipped", text=f"{tuple(leaf.shape)} instead of {up.shape}")
+        targets.append(leaf)
+        upstreams.append(tf.ones_like(leaf) if up is None else tf.cast(tf.constant(up), leaf.dtype))
+    return targets, upstreams
+
+
+def _differentiate(call: Function, case: Case, made: Mapping[str, Any]) -> dict[str, Any]:
+    """Value, gradient and second derivative by tapes, wherever this is called."""
+    import tensorflow as tf
+
+    wanted = sources(case, made)
+    answers: dict[str, Any] = {}
+    with tf.GradientTape() as outer:
+        outer.watch(list(wanted.values()))
+        with tf.GradientTape() as tape:
+            tape.watch(list(wanted.values()))
+            result = call(made)
+        if "gradient" in case.wants or "second" in case.wants:
+            answers |= _gradients(tape, result, case, wanted)
+        sums = [tf.reduce_sum(g) for g in answers.values() if tf.is_tensor(g)]
+    if "second" in case.wants:
+        grads = outer.gradient(sums, list(wanted.values())) if sums else [None] * len(wanted)
+        answers |= dict(zip((f"second:{n}" for n in wanted), grads, strict=True))
+    if "value" in case.wants:
+        answers |= flatten(result, "value")
+    return answers
+
+
+def _gradients(tape: Any, result: Any, case: Case, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    keys = [f"gradient:{name}" for name in wanted]
+    found = _targets(result, case)
+    if isinstance(found, Outcome):
+        return dict.fromkeys(keys, found)
+    targets, upstreams = found
+    if not targets:
+        return dict.fromkeys(keys)
+    grads = tape.gradient(targets, list(wanted.values()), output_gradients=upstreams)
+    return dict(zip(keys, grads, strict=True))
+
+
+def _eager(f: Function, case: Case) -> dict[str, Any]:
+    return _differentiate(lambda made: f(*made.values()), case, tensors(case))
+
+
+def _outside(f: Function, case: Case, *, jit: bool = False) -> dict[str, Any]:
+    """Traced by tf.function; the tape stays outside."""
+    import tensorflow as tf
+
+    made = tensors(case)
+    given = {k: v for k, v in made.items() if isinstance(case.inputs[k], np.ndarray)}
+    # Arguments go by position: a tf.custom_gradient called by keyword skips its own rule.
+    traced = tf.function(
+        lambda given: f(*(given.get(k, v) for k, v in made.items())), jit_compile=jit or None
+    )
+    return _differentiate(lambda _: traced(given), case, made)
+
+
+def _inside(f: Function, case: Case) -> dict[str, Any]:
+    """Function and tape in one tf.function."""
+    import tensorflow as tf
+
+    made = tensors(case)
+    skipped: dict[str, Any] = {}
+
+    def everything() -> dict[str, Any]:
+        # Only tensors may leave a tf.function; None and skipped answers are kept aside.
+        answers = _differentiate(lambda made: f(*made.values()), case, made)
+        skipped.update({k: v for k, v in answers.items() if not _is_tensor(v)})
+        return {k: v for k, v in answers.items() if _is_tensor(v)}
+
+    return tf.function(everything)() | skipped
+
+
+def _is_tensor(value: Any) -> bool:
+    import tensorflow as tf
+
+    return tf.is_tensor(value) or isinstance(value, tf.IndexedSlices)
+
+
+def _graph(f: Function, case: Case) -> dict[str, Any]:
+    """A tf.Graph with tf.compat.v1.gradients, run in a session."""
+    import tensorflow as tf
+
+    with tf.Graph().as_default() as graph:
+        made = tensors(case)
+        wanted = sources(case, made)
+        result = f(*made.values())
+        answers: dict[str, Any] = flatten(result, "value") if "value" in case.wants else {}
+        if "gradient" in case.wants:
+            answers |= _graph_gradients(result, case, wanted)
+        live = {k: v for k, v in answers.items() if _is_tensor(v)}
+        with tf.compat.v1.Session(graph=graph) as session:
+            session.run(tf.compat.v1.global_variables_initializer())
+            return answers | session.run({k: tf.convert_to_tensor(v) for k, v in live.items()})
+
+
+def _graph_gradients(result: Any, case: Case, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    import tensorflow as tf
+
+    keys = [f"gradient:{name}" for name in wanted]
+    found = _targets(result, case)
+    if isinstance(found, Outcome):
+        return dict.fromkeys(keys, found)
+    if not found[0]:
+        return dict.fromkeys(keys)
+    grads: Sequence[Any] = tf.compat.v1.gradients(found[0], list(wanted.values()), found[1])
+    return dict(zip(keys, grads, strict=True))
+
+
+MODES: dict[str, Callable[[Function, Case], dict[str, Any]]] = {
+    EAGER: _eager,
+    OUTSIDE: _outside,
+    INSIDE: _inside,
+    GRAPH: _graph,
+    XLA: lambda f, case: _outside(f, case, jit=True),
+}

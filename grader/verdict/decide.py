@@ -1,0 +1,151 @@
+"""From findings to a verdict: what happened, and which mistake was made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import words
+from ..contract import Case, Either
+from ..key import CaseKey, Key, Term, Terms
+from ..probe.outcome import UNTOUCHED, Observation
+from .compare import Finding, compare, findings
+from .patterns import factor, name_of
+
+PASS, FAIL, ERROR, UNATTEMPTED = "pass", "fail", "error", "unattempted"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of one part of an exercise (all parts where `part` is None).
+
+    outcome: "pass", "fail", "error" (the learner's code raised) or "unattempted".
+    mistake: the name of the recognised mistake, None if there is none or it is not known.
+    headline and says: the learner's words. findings: one per answer. fraction: what it is worth,
+    0 to 1 (between them only for tables).
+    """
+
+    exercise: str
+    part: str | None
+    outcome: str
+    mistake: str | None
+    headline: str
+    says: str
+    findings: tuple[Finding, ...] = ()
+    fraction: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything asked was right."""
+        return self.outcome == PASS
+
+    @property
+    def first(self) -> Finding | None:
+        """The finding worth showing: the first one that is not right."""
+        return next((f for f in self.findings if not f.right), None)
+
+
+def unattempted(terms: Terms, part: str | None, line: int | None = None) -> Verdict:
+    """The verdict on a starter that was not touched, or on a gap that was left."""
+    says = words.FILL_IN.format(line=line) if line else words.NOT_ATTEMPTED_SAYS
+    return Verdict(terms.id, part, UNATTEMPTED, None, words.NOT_ATTEMPTED, says)
+
+
+def decide(
+    terms: Terms, key: Key, cases: Sequence[Case], observation: Observation, part: str | None
+) -> Verdict:
+    """The verdict on an observation. Raises nothing, whatever the observation holds."""
+    if UNTOUCHED in observation:
+        return unattempted(terms, part)
+    found = findings(terms, key.truth, cases, observation, part)
+    wrong = [f for f in found if not f.right]
+    table = terms.probe == "table"
+    if not wrong:
+        return Verdict(terms.id, part, PASS, None, words.PASS, "", tuple(found), 1.0)
+    blank = next((f for f in wrong if f.status == "blank"), None)
+    if blank is not None and (not table or all(f.status == "blank" for f in found)):
+        return unattempted(terms, part, blank.outcome.detail.get("line"))
+    mistake, says = _name(terms, key, wrong)
+    errors = all(f.status == "error" for f in wrong)
+    outcome = ERROR if errors and mistake is None else FAIL
+    fraction = (len(found) - len(wrong)) / len(found) if table else 0.0
+    headline = words.headline(outcome, mistake, part)
+    return Verdict(terms.id, part, outcome, mistake, headline, says, tuple(found), fraction)
+
+
+def _name(terms: Terms, key: Key, wrong: list[Finding]) -> tuple[str | None, str]:
+    """The mistake's name and words: the exercise's own first, then the general patterns."""
+    own = {term.name: term for term in terms.mistakes}
+    raised = _raised(terms, wrong)
+    if raised is not None:
+        return raised.name, raised.says
+    numbers = [f for f in wrong if f.status not in ("error", "skipped", "blank")]
+    named = _predicted(key, numbers, own)
+    if named is not None:
+        return named, own[named].says if named in own else words.PATTERNS[named]
+    if terms.probe == "table":
+        return None, words.table(wrong, terms.options)
+    pattern = name_of(numbers) if numbers else None
+    for term in terms.mistakes:
+        if term.pattern is not None and term.pattern == pattern and _of_part(term, wrong):
+            return term.name, term.says
+    if pattern is None:
+        return None, words.unknown(wrong)
+    return pattern, words.PATTERNS[pattern].format(factor=_factor(numbers))
+
+
+def _factor(found: list[Finding]) -> str:
+    c = factor(found[0]) if found[0].status in ("value", "zeros") else None
+    return "" if c is None else f"{c:.4g}"
+
+
+def _of_part(term: Term, wrong: list[Finding]) -> bool:
+    return term.part is None or all(f.case.part_of(f.key) == term.part for f in wrong)
+
+
+def _raised(terms: Terms, wrong: list[Finding]) -> Term | None:
+    """The named mistake whose exception was raised in every failing call."""
+    errors = [f for f in wrong if f.status == "error"]
+    if not errors:
+        return None
+    for term in terms.mistakes:
+        if term.raises is None or not _of_part(term, wrong):
+            continue
+        said = [f"{f.outcome.detail.get('type')}: {f.outcome.text}" for f in errors]
+        if all(re.search(term.raises, text, re.DOTALL) for text in said):
+            return term
+    return None
+
+
+def _predicted(key: Key, wrong: list[Finding], own: dict[str, Term]) -> str | None:
+    """The mistake whose answers are what came back, everywhere it speaks; the most telling one."""
+    order = [*own, *(n for n in key.mistakes if n not in own)]
+    scores = {}
+    for name in order:
+        if name not in key.mistakes or (name in own and not _of_part(own[name], wrong)):
+            continue
+        said = [(f, _prediction(key.mistakes[name], f)) for f in wrong]
+        spoken = [(f, value) for f, value in said if value is not _SILENT]
+        if spoken and all(_as_predicted(f, value) for f, value in spoken):
+            scores[name] = len(spoken)
+    # max keeps the first of equals: the exercise's own mistakes stand before the automatic ones.
+    return max(scores, key=lambda name: scores[name]) if scores else None
+
+
+_SILENT = object()
+
+
+def _prediction(answers: Any, finding: Finding) -> Any:
+    case: CaseKey = (finding.case.name, f"{finding.mode}/{finding.key}")
+    return answers.get(case, answers.get((finding.case.name, finding.key), _SILENT))
+
+
+def _as_predicted(finding: Finding, value: Any) -> bool:
+    if isinstance(value, Either):
+        return any(_as_predicted(finding, option) for option in value.options)
+    # The dtype of a wrong answer is nobody's concern: compare numbers only.
+    loose = float(value) if getattr(value, "shape", None) == () else value
+    dtype = finding.outcome.array.dtype.name if finding.outcome.array is not None else ""
+    return compare(finding.outcome, loose, dtype, 4 * finding.rtol)[0] == "right"

@@ -1,0 +1,158 @@
+"""Every sentence the check says to a learner. What happened, where, what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .verdict.compare import Finding
+
+PASS = "Right."
+NOT_ATTEMPTED = "Not attempted yet."
+NOT_ATTEMPTED_SAYS = (
+    "The starter is as it was. Write your answer in the cell above, run it, then check again."
+)
+FILL_IN = "Fill in line {line} of your answer: there is still a ____ in it."
+
+PATTERNS = {
+    "upstream lost": (
+        "Your gradient is right only while the upstream gradient is all ones. Multiply by the "
+        "upstream gradient that comes in: a rule returns upstream · derivative."
+    ),
+    "true derivative": (
+        "This is the true derivative of the forward function. Your surrogate never took effect."
+    ),
+    "none": (
+        "TensorFlow returned None: no differentiable path leads from the output back to this "
+        "input. Somewhere on the way the value leaves the tape."
+    ),
+    "not none": "None is asked here, and a number came back: something is connected that should not be.",
+    "zeros": (
+        "The gradient is zero everywhere. The path exists, but something on it multiplies by zero "
+        "or two paths cancel."
+    ),
+    "nan": "There is a NaN. Look for 0 · inf, 0 / 0 or inf − inf on the way, also in branches not taken.",
+    "shape": "The shape is not the one asked for.",
+    "dtype": "The numbers are right, the dtype is not: an answer has the dtype of its input.",
+    "transposed": "These are the right numbers, transposed: rows and columns are exchanged.",
+    "not reduced": (
+        "The gradient has the shape of the broadcast result. Sum it over the axes along which its "
+        "input was stretched."
+    ),
+    "summed away": "You return one number, the sum. One number per element is asked.",
+    "sign": "The sign is wrong: everything is −1 times what it should be.",
+    "mean for sum": "Everything is {factor} times what it should be: a mean was taken where a sum is asked.",
+    "constant factor": "Everything is {factor} times what it should be.",
+    "passed through": "This is the upstream gradient itself, passed through unchanged.",
+}
+
+_HEADLINES = {
+    "value": "The value is not right",
+    "gradient": "The gradient is not right",
+    "robust": "Right on the usual input, but not on every one",
+}
+
+MODES = {
+    "eager": "called directly",
+    "outside": "traced by tf.function, tape outside",
+    "inside": "tape inside the tf.function",
+    "graph": "in a tf.Graph with tf.compat.v1.gradients",
+    "xla": "compiled by XLA",
+}
+
+
+def headline(outcome: str, mistake: str | None, part: str | None) -> str:
+    """The first line of a verdict that is not a pass."""
+    if outcome == "error":
+        return "Your code raised an exception."
+    start = _HEADLINES.get(part or "", "Not right yet")
+    return f"{start}: {mistake}." if mistake else f"{start}."
+
+
+def unknown(wrong: Sequence[Finding]) -> str:
+    """What to say when no known mistake fits."""
+    first = wrong[0]
+    if first.status == "error":
+        return "Read the exception below; it was raised with the inputs shown."
+    if first.status == "type":
+        return f"A {first.outcome.text} came back, which is not an answer here. Return a tensor."
+    if first.status == "missing":
+        return (
+            f"Nothing came back for {thing(first.key)}. Does your answer return all that is asked?"
+        )
+    if first.status == "skipped":
+        return f"The gradient could not be taken: the value has shape {first.outcome.text}."
+    if first.status == "word":
+        return "Read the entries below once more."
+    return "No known mistake fits. Compare the worst element below with what you get on paper."
+
+
+def table(wrong: Sequence[Finding], options: Mapping[str, Any]) -> str:
+    """One line per wrong entry of a dictionary, with its reason."""
+    if wrong[0].key == "entries":
+        return f"A dictionary is asked, a {wrong[0].outcome.text} came."
+    return "\n".join(f"{name_entry(f)}: {_entry(f, options)}" for f in wrong)
+
+
+def name_entry(finding: Finding) -> str:
+    """The entry as the learner wrote it."""
+    return finding.key.removeprefix("entry:")
+
+
+def _entry(finding: Finding, options: Mapping[str, Any]) -> str:
+    if finding.status in ("blank", "none", "missing"):
+        return "not answered yet."
+    allowed = options["allowed"]
+    answer = finding.outcome.word if finding.outcome.kind == "word" else None
+    if answer not in allowed:
+        return f"not one of {', '.join(str(word) for word in allowed)}."
+    return f"not {answer}. {options['because'][finding.key]}"
+
+
+def thing(key: str) -> str:
+    """A key in words: "gradient:x" is "the gradient to x"."""
+    what, _, name = key.partition(":")
+    if what == "value":
+        return "the value"
+    if key.startswith("value["):
+        return f"output {key.removeprefix('value')}"
+    named = {"gradient": "the gradient to", "second": "the second derivative to", "entry": "entry"}
+    return f"{named[what]} {name}" if what in named else key
+
+
+WHERE, GOT, EXPECTED, RATIO = "where", "yours", "right", "yours / right"
+ELEMENT, TOLERANCE, INPUTS, LINE = "worst element", "tolerance", "inputs", "your line {line}"
+
+
+def where(case: str, mode: str) -> str:
+    """The case and the way of running."""
+    return f"{case}, {MODES[mode]}" if mode in MODES else case
+
+
+def tolerance(rtol: float, dtype: str) -> str:
+    """The tolerance that was applied."""
+    return f"{rtol:.0e} of the magnitude ({dtype})"
+
+
+def checked(cases: Sequence[str], modes: Sequence[str], rtol: float) -> str:
+    """What a pass rests on."""
+    return f"Checked on {_list(cases)}; {_list(modes)}; to {rtol:.0e} of the magnitude."
+
+
+def all_entries(count: int) -> str:
+    """What a pass of a table rests on."""
+    return f"All {count} entries are right."
+
+
+def _list(things: Sequence[str]) -> str:
+    return things[0] if len(things) == 1 else ", ".join(things[:-1]) + " and " + things[-1]
+
+
+HINT = "Hint {number} of {count}."
+REREAD = "Reread: {section}."
+
+
+def failed(exercise: str, part: str | None, headline: str) -> str:
+    """The one line of a CheckFailed."""
+    return f"{exercise}{f', {part}' if part else ''}: {headline}"
