@@ -1,0 +1,185 @@
+"""The surrogate card: what a function does, and what its gradient says that it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from grader.plots import words
+from grader.plots.curve import Curve, Jump, curve_from_samples, spread
+from grader.plots.figure import Picture, panels
+from grader.plots.theme import EXPECTED, INK, LEARNER, PAPER, TRUE, house_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_ARROWS = 40
+BAND = 5.0  # the width of what is expected, under the learner's line
+_FEW_SAMPLES = 64
+
+
+@dataclass(frozen=True)
+class Card:
+    """All that a surrogate card draws; no TensorFlow in it.
+
+    Values: ``forward``, ``averaged`` (the forward over its noise, or the expected value),
+    ``smooth`` (the integral of the surrogate). Derivatives: ``slope`` (true, between jumps),
+    ``surrogate`` (None when the tape returns None), ``expected``. ``note`` is said on the card.
+    """
+
+    low: float
+    high: float
+    forward: Curve
+    slope: Curve | None = None
+    surrogate: Curve | None = None
+    smooth: Curve | None = None
+    averaged: Curve | None = None
+    expected: Curve | None = None
+    title: str = "Surrogate card"
+    note: str = ""
+
+
+def card_from_arrays(
+    x: ArrayLike,
+    value: ArrayLike,
+    gradient: ArrayLike | None,
+    *,
+    expected: ArrayLike | None = None,
+    expected_value: ArrayLike | None = None,
+    title: str = "Surrogate card",
+    note: str = "",
+) -> Card:
+    """A card from samples at ``x`` (any order): for a check, which has its arrays already.
+
+    ``gradient`` None is said in words. All arrays have x's length; else ValueError.
+    """
+    forward = curve_from_samples(x, value)
+    surrogate = None if gradient is None else curve_from_samples(x, gradient)
+    return Card(
+        low=float(forward.x[0]),
+        high=float(forward.x[-1]),
+        forward=forward,
+        surrogate=surrogate,
+        smooth=None if surrogate is None else surrogate.integral(float(forward.y[0])),
+        expected=None if expected is None else curve_from_samples(x, expected),
+        averaged=None if expected_value is None else curve_from_samples(x, expected_value),
+        title=title,
+        note=note or (words.NO_GRADIENT if gradient is None else ""),
+    )
+
+
+def draw_card(card: Card, *, small: bool = False) -> Picture:
+    """Draw a card: two panels, one above the other, or side by side when ``small``."""
+    with house_style():
+        if small:
+            edges = {"left": 0.065, "right": 0.985, "top": 0.69, "bottom": 0.18, "wspace": 0.17}
+            figure, axes = panels(7.2, 2.6, 1, 2, **edges)
+        else:
+            edges = {"left": 0.1, "right": 0.975, "top": 0.89, "bottom": 0.09, "hspace": 0.4}
+            figure, axes = panels(6.8, 5.4, 2, 1, **edges)
+        figure.suptitle(card.title, x=edges["left"], y=0.985, ha="left", fontsize=11)
+        _draw_values(axes[0], card)
+        _draw_derivatives(axes[1], card)
+        for axis in axes:
+            axis.set_xlim(card.low, card.high)
+            axis.set_xlabel("x")
+            _legend(axis, small)
+            axis.locator_params(nbins=5 if small else 7)
+    return Picture(figure, card.title, words.card_alt(card))
+
+
+def _legend(axis: Axes, small: bool) -> None:
+    handles, labels = axis.get_legend_handles_labels()
+    # What lies beneath is drawn first and named last.
+    if handles and handles[0].get_linewidth() == BAND:
+        handles, labels = [*handles[1:], handles[0]], [*labels[1:], labels[0]]
+    place = {"loc": "lower left", "bbox_to_anchor": (-0.015, 1.0), "borderpad": 0.1}
+    shape = {"ncols": 1 if small else 3, "labelspacing": 0.15, "columnspacing": 1.1}
+    axis.legend(handles, labels, handlelength=2.3, handletextpad=0.6, **place, **shape)
+
+
+def _draw_values(axis: Axes, card: Card) -> None:
+    axis.set_ylabel("value")
+    if card.averaged is not None:
+        label = words.AVERAGED if card.slope is not None else words.EXPECTED_FORWARD
+        axis.plot(*card.averaged.line(), color=EXPECTED.light, lw=BAND, alpha=0.55, label=label)
+    axis.plot(*card.forward.line(), color=TRUE.light, label=words.FORWARD)
+    _dots(axis, card.forward.jumps, TRUE.light)
+    if card.smooth is not None:
+        x, y = card.smooth.line()
+        axis.plot(x, y, color=LEARNER.light, ls=(0, (4, 2)), label=words.SMOOTH)
+    _limit(axis, [card.forward, card.smooth, card.averaged])
+
+
+def _draw_derivatives(axis: Axes, card: Card) -> None:
+    axis.set_ylabel("derivative")
+    if card.expected is not None:
+        label = words.EXPECTED
+        axis.plot(*card.expected.line(), color=EXPECTED.light, lw=BAND, alpha=0.55, label=label)
+    arrows = [j for j in card.forward.jumps if np.isfinite(j.at) and j.mass != 0.0]
+    if card.slope is not None:
+        label = words.TRUE_WITH_JUMPS if arrows else words.TRUE
+        axis.plot(*card.slope.line(), color=TRUE.light, label=label)
+        _dots(axis, card.slope.jumps, TRUE.light)
+        _arrows(axis, arrows)
+    if card.surrogate is not None:
+        x, y = card.surrogate.line()
+        few = "s" if x.size < _FEW_SAMPLES else None  # then every sample is seen
+        style = {"ls": (0, (4, 2)), "lw": 2.2, "marker": few, "ms": 4}
+        axis.plot(x, y, color=LEARNER.light, label=words.SURROGATE, **style)
+        _dots(axis, card.surrogate.jumps, LEARNER.light, marker="s")
+    if card.note:
+        _say(axis, card.note)
+    masses = [jump.mass for jump in arrows] if card.slope is not None else []
+    _limit(axis, [card.slope, card.surrogate, card.expected], [0.0, *masses])
+
+
+def _dots(axis: Axes, jumps: tuple[Jump, ...], colour: str, marker: str = "o") -> None:
+    """Open dots at the limits, a filled one at the value."""
+    if len(jumps) > MOST_ARROWS:
+        return
+    places = [j.x for j in jumps]
+    style = {"ls": "none", "marker": marker, "ms": 5, "mec": colour, "clip_on": False, "zorder": 4}
+    for limits in ([j.left for j in jumps], [j.right for j in jumps]):
+        axis.plot(places, limits, mfc=PAPER.light, **style)
+    axis.plot(places, [j.at for j in jumps], mfc=colour, **{**style, "zorder": 5})
+
+
+def _arrows(axis: Axes, jumps: list[Jump]) -> None:
+    for jump in jumps[:MOST_ARROWS]:
+        style = {"arrowstyle": "-|>", "color": TRUE.light, "lw": 1.6, "shrinkA": 0, "shrinkB": 0}
+        axis.annotate("", (jump.x, jump.mass), (jump.x, 0.0), arrowprops=style)
+    labelled = jumps if len(jumps) <= 12 else []
+    for jump in labelled:
+        axis.annotate(
+            words.mass(jump),
+            (jump.x, jump.mass),
+            (4, -2 if jump.mass > 0 else 2),
+            textcoords="offset points",
+            color=TRUE.light,
+            va="top" if jump.mass > 0 else "bottom",
+        )
+
+
+def _say(axis: Axes, note: str) -> None:
+    box = {"facecolor": PAPER.light, "edgecolor": INK.light, "pad": 3.0, "linewidth": 0.6}
+    axis.text(0.5, 0.5, note, transform=axis.transAxes, ha="center", va="center", bbox=box,
+              wrap=True, zorder=9, fontsize=8.5)  # fmt: skip
+
+
+def _limit(axis: Axes, curves: list[Curve | None], also: list[float] | None = None) -> None:
+    """The bulk of the values and everything in ``also``: a pole does not flatten the rest."""
+    drawn = [c for c in curves if c is not None]
+    finite = [c.y[np.isfinite(c.y)] for c in drawn]
+    even = [c.at(np.linspace(c.x[0], c.x[-1], 201)) for c in drawn]
+    every = np.concatenate([*finite, np.asarray(also or [0.0])])
+    low, high = float(every.min()), float(every.max())
+    bulk = spread(np.concatenate([*even, np.asarray(also or [0.0])]))
+    if high - low > 8 * bulk:
+        middle = float(np.median(every))
+        low, high = max(low, middle - 4 * bulk), min(high, middle + 4 * bulk)
+    margin = 0.08 * ((high - low) or 1.0)
+    axis.set_ylim(low - margin, high + margin)

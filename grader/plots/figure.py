@@ -1,0 +1,162 @@
+"""A finished picture: inline SVG that follows the theme, a PNG that needs nothing, words."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from base64 import b64encode
+from functools import cached_property
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.plots.theme import ROLES, house_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PNG_DPI = 144
+_PIXELS_PER_INCH = 96  # what CSS calls an inch
+
+
+class Picture:
+    """What a plot returns; Jupyter shows it as the last value of a cell.
+
+    The bundle holds ``text/html`` (inline SVG in CSS variables; beside it the PNG, which shows
+    only where a page strips SVG and style, as an untrusted notebook does), ``image/png`` (solid
+    background) and ``text/plain`` (the alt text). Nothing is rendered before it is asked for.
+    """
+
+    def __init__(self, figure: Figure, title: str, alt: str) -> None:
+        self.title = title
+        self.alt = alt
+        self._figure = figure
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in CSS pixels."""
+        width, height = self._figure.get_size_inches()
+        return round(width * _PIXELS_PER_INCH), round(height * _PIXELS_PER_INCH)
+
+    @cached_property
+    def svg(self) -> str:
+        """The picture as an ``<svg>`` element whose colours are CSS variables."""
+        out = io.StringIO()
+        with house_style():
+            self._figure.savefig(out, format="svg", metadata=_NO_METADATA)
+        return _themed(out.getvalue(), self.alt, self.size)
+
+    @cached_property
+    def png(self) -> bytes:
+        """The picture in its light colours on a solid background."""
+        out = io.BytesIO()
+        with house_style():
+            self._figure.savefig(out, format="png", dpi=PNG_DPI, metadata={"Software": None})
+        return _fewer_colours(out)
+
+    @property
+    def html(self) -> str:
+        """The themed SVG with its style: what to embed in a larger display."""
+        return f'<div class="gp-picture">{style_tag()}{self.svg}</div>'
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        width, height = self.size
+        page = self.html.removesuffix("</div>") + self._still() + "</div>"
+        png = b64encode(self.png).decode("ascii")
+        data = {"text/html": page, "image/png": png, "text/plain": self.alt}
+        return data, {"image/png": {"width": width, "height": height}}
+
+    def _still(self) -> str:
+        png = b64encode(self.png).decode("ascii")
+        return (
+            f'<img class="gp-still" alt="{escape(self.alt)}" width="{self.size[0]}" '
+            f'src="data:image/png;base64,{png}">'
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the PNG to ``path``, or the themed HTML when the name ends in ``.html``."""
+        path = Path(path)
+        if path.suffix == ".html":
+            path.write_text(self._repr_mimebundle_()[0]["text/html"], encoding="utf-8")
+        else:
+            path.write_bytes(self.png)
+
+    def __repr__(self) -> str:
+        return self.alt
+
+
+def panels(
+    width: float, height: float, rows: int = 1, columns: int = 1, **edges: float
+) -> tuple[Figure, list[Axes]]:
+    """A figure outside pyplot and its axes in reading order; sizes in inches, edges as fractions.
+
+    Call it inside :func:`~grader.plots.theme.house_style`. The layout is fixed by ``edges``
+    (``left``, ``right``, ``top``, ``bottom``, ``wspace``, ``hspace``): matplotlib's own layout
+    engines draw everything twice.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height))
+    axes = figure.subplots(rows, columns, squeeze=False)
+    figure.subplots_adjust(**edges)
+    return figure, list(axes.flat)
+
+
+def browser_file(name: str) -> str:
+    """The text of a file that is sent to the browser."""
+    return files("grader.plots").joinpath("browser", name).read_text(encoding="utf-8")
+
+
+def style_tag() -> str:
+    """The ``<style>`` that gives the roles their colours in both themes."""
+    light = "".join(f"--gp-{name}:{colour.light};" for name, colour in ROLES.items())
+    dark = "".join(f"--gp-{name}:{colour.dark};" for name, colour in ROLES.items())
+    themes = f".gp-picture{{{light}}}{_DARK_PAGES}{{{dark}}}"
+    return f"<style>{themes}{browser_file('plots.css')}</style>"
+
+
+_DARK_PAGES = '[data-jp-theme-light="false"] .gp-picture,.vscode-dark .gp-picture'
+_NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
+
+
+def _themed(svg: str, alt: str, size: tuple[int, int]) -> str:
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.S)
+    body = re.sub(r"\s*\n\s*", " ", body).strip()
+    # Six decimals of a point would be half the size of the file.
+    body = re.sub(r' (?:d|x|y)="[^"]*"', _shorter, body)
+    body = re.sub(r'<g id="[^"]*"', "<g", body).replace("DejaVuSans-", "")
+    for name, colour in ROLES.items():
+        body = body.replace(colour.light, f"var(--gp-{name})")
+    # Two pictures on one page must not share ids: the first one's clip paths would cut both.
+    mark = hashlib.sha256(body.encode()).hexdigest()[:6]
+    body = re.sub(r'( id="|href="#|url\(#)', rf"\g<1>gp{mark}-", body)
+    box = re.search(r'viewBox="([^"]*)"', body)
+    head = (
+        f'<svg role="img" aria-label="{escape(alt)}" viewBox="{box[1] if box else ""}" '
+        f'width="{size[0]}" height="{size[1]}" xmlns="http://www.w3.org/2000/svg" '
+        'xmlns:xlink="http://www.w3.org/1999/xlink">'
+    )
+    return head + body[body.index(">") + 1 :]
+
+
+def _shorter(attribute: re.Match[str]) -> str:
+    return re.sub(r"(\.\d\d)\d+", r"\1", attribute[0])
+
+
+def _fewer_colours(png: io.BytesIO) -> bytes:
+    from PIL import Image
+
+    # A palette makes the file a third as large: every notebook that keeps outputs carries it.
+    with Image.open(png) as image:
+        small = image.convert("RGB").quantize(
+            128, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
+        )
+        out = io.BytesIO()
+        small.save(out, "png")
+    return out.getvalue()
