@@ -1,0 +1,1 @@
+"""The grading engine: warm processes, a sandbox around each submission, a judge outside of it."""

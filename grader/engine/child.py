@@ -1,0 +1,167 @@
+"""One submission's process: shut itself in, then run cells as they arrive on the socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import socket
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from grader.engine import frames, sandbox
+from grader.engine.kernel import Captured, PipeKernel, parent_message
+from grader.engine.limits import Limits
+from grader.engine.sandbox import root
+
+
+def run(kernel: PipeKernel, sock: socket.socket, prepared: sandbox.Prepared,
+        owner: int | None, order: dict[str, Any]) -> None:  # fmt: skip
+    """Never returns: serve cells until the engine hangs up, then leave without clean-up."""
+    status = 1
+    try:
+        limits = Limits.from_dict(order["limits"])
+        scratch = order.get("scratch") or root.HOME
+        found = sandbox.seal(prepared, limits, owner, scratch)
+        _environment(order, scratch, prepared)
+        worker = Child(kernel, sock, limits)
+        worker.start([layer.__dict__ for layer in found], Path(order["cwd"]))
+        asyncio.run(worker.serve())
+        status = 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc(file=sys.__stderr__)
+    finally:
+        os._exit(status)
+
+
+def _environment(order: dict[str, Any], scratch: str, prepared: sandbox.Prepared) -> None:
+    """A clean environment, a working directory, files of the submission, randomness of its own."""
+    import numpy as np
+
+    temporary = "/tmp" if "/tmp" in prepared.writable else f"{scratch}/tmp"
+    os.environ.update({"HOME": scratch, "TMPDIR": temporary, **order["environment"]})
+    os.environ["IPYTHONDIR"] = f"{scratch}/.ipython"
+    tempfile.tempdir = None  # AutoGraph writes there; the zygote's place does not exist here
+    random.seed()
+    np.random.seed()
+    cwd = Path(order["cwd"] if Path(order["cwd"]).is_absolute() else f"{scratch}/{order['cwd']}")
+    order["cwd"] = str(cwd)
+    for place in (temporary, str(cwd)):
+        os.makedirs(place, exist_ok=True)
+    course = Path(scratch) / "course"
+    if order["course"]:
+        course.mkdir(exist_ok=True)
+        (course / "nbgrader_config.py").write_text("")  # what grader.course looks for
+        for name, path in order["course"].items():
+            place = f"{root.COURSE}/{name}" if prepared.namespaced else path
+            with suppress(FileExistsError):
+                (course / name).symlink_to(place)
+    os.chdir(cwd)
+
+
+class Child:
+    """Reads orders from the socket inside the kernel's own event loop."""
+
+    def __init__(self, kernel: PipeKernel, sock: socket.socket, limits: Limits) -> None:
+        self.kernel, self.sock, self.limits = kernel, sock, limits
+        self.writer = frames.Writer(sock)
+        self.before: dict[str, tuple[int, int]] = {}
+
+    def start(self, layers: list[dict[str, Any]], cwd: Path) -> None:
+        """Connect streams and kernel to the socket, and say so."""
+        self.cwd = cwd
+        self.captured = Captured(self.writer)
+        for stream in (sys.stdout, sys.stderr):
+            stream.out.writer, stream.captured, stream.pid = (  # type: ignore[union-attr]
+                self.writer, self.captured, os.getpid())  # fmt: skip
+        self.kernel.session.pid = os.getpid()
+        self.kernel.iopub_socket.writer = self.writer
+        self.shell_pipe = type(self.kernel.iopub_socket)("shell")
+        self.shell_pipe.writer = self.writer
+        head = {"layers": layers, "language_info": self.kernel.language_info}
+        self.writer.send(frames.READY, 0, json.dumps(head).encode())
+
+    async def serve(self) -> None:
+        """One order after the other; tasks that cells started run in between."""
+        from tornado import ioloop
+
+        loop = asyncio.get_running_loop()
+        self.kernel.io_loop = ioloop.IOLoop.current()
+        while True:
+            readable = loop.create_future()
+            loop.add_reader(self.sock, lambda f=readable: f.done() or f.set_result(None))
+            await readable
+            loop.remove_reader(self.sock)
+            kind, serial, payload = self._order()
+            if kind == frames.EXECUTE:
+                await self._execute(serial, json.loads(payload)["code"])
+            elif kind == frames.FILES:
+                self._unpack(payload)
+            elif kind == frames.PROBE:
+                self._probe(serial, payload)
+            elif kind == frames.HARVEST:
+                self._harvest(serial)
+            else:
+                return
+
+    def _order(self) -> tuple[bytes, int, bytes]:
+        header = self._exactly(frames.HEADER.size)
+        if not header:
+            return frames.QUIT, 0, b""
+        kind, serial, length = frames.HEADER.unpack(header)
+        return kind, serial, self._exactly(length)
+
+    def _exactly(self, size: int) -> bytes:
+        blocks = bytearray()
+        while len(blocks) < size:
+            block = self.sock.recv(min(size - len(blocks), 1 << 20))
+            if not block:
+                return b""
+            blocks += block
+        return bytes(blocks)
+
+    async def _execute(self, serial: int, code: str) -> None:
+        """What ipykernel's dispatch_shell does with an execute_request."""
+        kernel, message = self.kernel, parent_message(serial, code)
+        self.captured.serial = serial
+        kernel.set_parent([], message, channel="shell")
+        kernel._publish_status("busy", "shell")
+        kernel.pre_handler_hook()
+        try:
+            await kernel.execute_request(self.shell_pipe, [], message)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            kernel.post_handler_hook()
+        self.captured.drain()
+        kernel._publish_status("idle", "shell")
+
+    def _unpack(self, payload: bytes) -> None:
+        """Put the submission's own files in place and remember how they look."""
+        from grader.engine import files
+
+        files.write(self.cwd, payload)
+        self.before = files.stamps(self.cwd)
+
+    def _harvest(self, serial: int) -> None:
+        from grader.engine import files
+
+        payload = files.changed(self.cwd, self.before, self.limits)
+        self.writer.send(frames.FILES, serial, payload)
+
+    def _probe(self, serial: int, payload: bytes) -> None:
+        """Answer the judge: evaluate the master cell's expression, probe it, send the arrays."""
+        from grader.engine import answering
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        answer = answering.answer(payload, self.kernel.shell.user_ns)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self.captured.drain()
+        self.writer.send(frames.OBSERVATION, serial, answer)

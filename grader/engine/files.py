@@ -1,0 +1,96 @@
+"""Files that travel with a submission: into the child's directory, and those it made, back out.
+
+Regular files only, by relative paths that are checked on the trusted side; symlinks, FIFOs,
+devices and anything too large are refused by name, never followed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from grader.engine import frames
+from grader.engine.limits import Limits
+
+
+def walk(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Relative path and lstat of everything in `folder` that is no directory, in order."""
+    for place, names, files in os.walk(folder):
+        names.sort()
+        for name in sorted(files + [n for n in names if os.path.islink(os.path.join(place, n))]):
+            path = os.path.join(place, name)
+            yield os.path.relpath(path, folder), os.lstat(path)
+
+
+def stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    """How every file looks now: size and time of change."""
+    return {name: (info.st_size, info.st_mtime_ns) for name, info in walk(folder)}
+
+
+def pack(folder: Path, limits: Limits, leave_out: frozenset[str] = frozenset((".ipynb",))) -> bytes:
+    """The regular files of `folder` as one payload; what is too large is left out."""
+    names, blobs, room = [], [], limits.scratch // 2
+    for name, info in walk(folder):
+        wanted = stat.S_ISREG(info.st_mode) and not leave_out & {Path(name).suffix}
+        if wanted and info.st_size <= room and len(names) < limits.submitted_count:
+            blob = _read(folder / name, room)
+            room -= len(blob)
+            names.append(name)
+            blobs.append(blob)
+    return frames.pack_parts({"names": names}, blobs)
+
+
+def _read(path: Path, most: int) -> bytes:
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(fd, "rb") as file:
+        return file.read(most)
+
+
+def changed(folder: Path, before: dict[str, tuple[int, int]], limits: Limits) -> bytes:
+    """New or changed regular files, as many as the limits allow."""
+    names, blobs, room = [], [], limits.harvest
+    for name, info in walk(folder):
+        new = before.get(name) != (info.st_size, info.st_mtime_ns)
+        fits = info.st_size <= room and len(names) < limits.harvest_files
+        if new and fits and stat.S_ISREG(info.st_mode):
+            blobs.append((folder / name).read_bytes())
+            names.append(name)
+            room -= len(blobs[-1])
+    return frames.pack_parts({"names": names}, blobs)
+
+
+def write(folder: Path, payload: bytes) -> list[str]:
+    """Write a payload below `folder`; the names written.
+
+    A name that leaves the folder, runs through a symlink, is a notebook, or exists as anything but
+    a regular file is a ProtocolError; nothing else is touched.
+    """
+    head, blobs = frames.unpack_parts(payload)
+    names = head.get("names")
+    if not isinstance(names, list) or len(names) != len(blobs):
+        raise frames.ProtocolError("names and files do not match")
+    for name, blob in zip(names, blobs, strict=True):
+        target = safe_path(folder, name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        with open(os.open(target, flags, 0o644), "wb") as file:
+            file.write(blob)
+    return names
+
+
+def safe_path(folder: Path, name: object) -> Path:
+    """`folder / name` if that stays inside, else ProtocolError."""
+    if not isinstance(name, str) or not name or "\0" in name or len(name) > 1000:
+        raise frames.ProtocolError("a file without a proper name")
+    pure = PurePosixPath(name)
+    if pure.is_absolute() or ".." in pure.parts or pure.suffix == ".ipynb":
+        raise frames.ProtocolError(f"a file where none may be: {name[:80]}")
+    target = folder / pure
+    for place in (target, *target.parents):
+        if place == folder:
+            break
+        if place.is_symlink() or (place == target and place.exists() and not place.is_file()):
+            raise frames.ProtocolError(f"a file where none may be: {name[:80]}")
+    return target

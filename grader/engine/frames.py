@@ -1,0 +1,130 @@
+"""Frames on the socket between the engine and a child: one kind, one serial number, bytes.
+
+A frame is `kind` (1 byte), `serial` (the cell it belongs to, 4 bytes) and `length` (4 bytes), then
+`length` bytes. Nothing is ever unpickled or evaluated; every length is checked before it is read.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import struct
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+HEADER = struct.Struct(">cII")
+LENGTHS = struct.Struct(">I")
+
+# engine -> child
+EXECUTE, PROBE, HARVEST, QUIT = b"X", b"J", b"F", b"Q"
+# child -> engine
+READY, STDOUT, STDERR, MESSAGE, OBSERVATION, FILES = b"b", b"o", b"e", b"m", b"r", b"f"
+FROM_CHILD = frozenset((READY, STDOUT, STDERR, MESSAGE, OBSERVATION, FILES))
+
+
+class ProtocolError(Exception):
+    """The child sent something that no honest child sends."""
+
+
+class OutputLimit(ProtocolError):
+    """The child sent more bytes than it may."""
+
+
+class ChildGone(Exception):
+    """The child closed its end: it has ended, or was killed."""
+
+
+class Late(Exception):
+    """Nothing complete arrived before the deadline."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame: its kind, the serial number of the cell, its bytes."""
+
+    kind: bytes
+    serial: int
+    payload: bytes
+
+
+def pack_parts(head: dict[str, Any], parts: list[bytes]) -> bytes:
+    """JSON head, then raw byte strings whose lengths the head lists."""
+    text = json.dumps({**head, "lengths": [len(part) for part in parts]}).encode()
+    return b"".join([LENGTHS.pack(len(text)), text, *parts])
+
+
+def unpack_parts(payload: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """Undo `pack_parts`; raises ProtocolError unless every length fits exactly."""
+    try:
+        (size,) = LENGTHS.unpack_from(payload)
+        head = json.loads(payload[4 : 4 + size])
+        lengths = head.pop("lengths")
+        parts, at = [], 4 + size
+        for length in lengths:
+            if type(length) is not int or length < 0:
+                raise ProtocolError("a negative length")
+            parts.append(payload[at : at + length])
+            at += length
+    except (struct.error, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ProtocolError(f"a frame that cannot be read: {type(error).__name__}") from error
+    if at != len(payload):
+        raise ProtocolError("lengths that do not add up")
+    return head, parts
+
+
+class Writer:
+    """Blocking writes of whole frames; threads of one process may share it."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self.lock = threading.RLock()
+
+    def send(self, kind: bytes, serial: int, payload: bytes) -> None:
+        """Send one frame; raises OSError when the other end is gone."""
+        with self.lock:
+            if len(payload) < 65536:
+                self.sock.sendall(HEADER.pack(kind, serial, len(payload)) + payload)
+            else:
+                self.sock.sendall(HEADER.pack(kind, serial, len(payload)))
+                self.sock.sendall(payload)
+
+
+class Reader:
+    """Frames with a deadline, and a limit on all bytes ever read (output cap of a notebook)."""
+
+    def __init__(self, sock: socket.socket, most_bytes: int) -> None:
+        self.sock = sock
+        self.left = most_bytes
+        self.buffer = bytearray()
+        self.poll = select.poll()
+        self.poll.register(sock, select.POLLIN)
+
+    def frame(self, deadline: float | None) -> Frame:
+        """The next frame. Raises Late, ChildGone, OutputLimit or ProtocolError."""
+        self._fill(HEADER.size, deadline)
+        kind, serial, length = HEADER.unpack_from(self.buffer)
+        if kind not in FROM_CHILD:
+            raise ProtocolError("a frame of unknown kind")
+        if length > self.left:
+            raise OutputLimit("more output than allowed")
+        self._fill(HEADER.size + length, deadline)
+        payload = bytes(self.buffer[HEADER.size : HEADER.size + length])
+        del self.buffer[: HEADER.size + length]
+        self.left -= length + HEADER.size
+        return Frame(kind, serial, payload)
+
+    def _fill(self, size: int, deadline: float | None) -> None:
+        while len(self.buffer) < size:
+            wait = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
+            if not self.poll.poll(wait):
+                raise Late
+            try:
+                block = self.sock.recv(1 << 18)
+            except ConnectionError as error:
+                raise ChildGone from error
+            if not block:
+                raise ChildGone
+            self.buffer += block

@@ -1,0 +1,161 @@
+"""The engine's side of a zygote: start it, ask it for children, interrupt and kill them."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from grader.engine import frames
+from grader.engine.limits import Limits
+
+START_SECONDS = 180.0
+PASSED_ON = ("NBGRADER_EXECUTION", "NBGRADER_VALIDATING")
+KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
+FIXED = {
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "OPENBLAS_NUM_THREADS": "1",  # else OpenBLAS starts threads at import
+    "TF_NUM_INTRAOP_THREADS": "1",  # children share the cores among them
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "CUDA_VISIBLE_DEVICES": "-1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+
+
+class ZygoteError(RuntimeError):
+    """The zygote could not be started, or has ended."""
+
+
+class Process:
+    """A child: its socket and a pidfd, so that no other process is ever hit by mistake."""
+
+    def __init__(self, sock: socket.socket, pidfd: int, pid: int, scratch: str | None) -> None:
+        self.sock, self.pidfd, self.pid, self.scratch = sock, pidfd, pid, scratch
+
+    def interrupt(self) -> None:
+        """SIGINT."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGINT)
+
+    def kill(self) -> None:
+        """SIGKILL; in its own pid namespace all its processes go with it. Safe to call twice."""
+        if self.pidfd < 0:
+            return
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+        if self.scratch:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+            self.ended(2.0)
+            shutil.rmtree(self.scratch, ignore_errors=True)
+        self.sock.close()
+        os.close(self.pidfd)
+        self.pidfd = -1
+
+    def ended(self, seconds: float) -> bool:
+        """Whether the process ends within `seconds`."""
+        poll = select.poll()
+        poll.register(self.pidfd, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+
+
+class Zygote:
+    """One warm process. Threads may share it; `spawn` takes some 10 ms, one at a time."""
+
+    def __init__(self, public: Mapping[str, str] | None = None, hidden: Iterable[str] = (),
+                 sandboxed: bool = True, tensorflow: bool = True) -> None:  # fmt: skip
+        self.setup = {"public": dict(public or {}), "hidden": list(hidden), "sandbox": sandboxed,
+                      "tensorflow": tensorflow}  # fmt: skip
+        self.lock = threading.Lock()
+        self.process: subprocess.Popen[bytes] | None = None
+        self.namespaced: bool | None = None
+        atexit.register(self.close)
+
+    def start(self) -> None:
+        """Start it if it is not running. Raises ZygoteError with what it last said."""
+        if self.process is not None and self.process.poll() is None:
+            return
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.home = tempfile.mkdtemp(prefix="grader-zygote-")
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        environment = {**kept, **FIXED, "HOME": self.home, "IPYTHONDIR": f"{self.home}/.ipython",
+                       "MPLCONFIGDIR": f"{self.home}/mpl"}  # fmt: skip
+        command = [sys.executable, "-I", "-m", "grader.engine.zygote", str(theirs.fileno()),
+                   json.dumps(self.setup)]  # fmt: skip
+        self.log = open(f"{self.home}/log", "w+b")  # noqa: SIM115
+        self.process = subprocess.Popen(
+            command, pass_fds=[theirs.fileno()], env=environment, cwd="/",
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+        )  # fmt: skip
+        theirs.close()
+        self.control.settimeout(START_SECONDS)
+        try:
+            ready = self.control.recv(1 << 16)
+        except OSError as error:
+            ready = str(error).encode() * 0
+        if not ready:
+            raise ZygoteError(f"the warm process did not start:\n{self.last_words()}")
+
+    def last_words(self) -> str:
+        """The end of what the zygote wrote to its log."""
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")[-3000:]
+
+    def spawn(self, limits: Limits, cwd: str = "work", course: Mapping[str, str] | None = None,
+              scratch: str | None = None) -> Process:  # fmt: skip
+        """Fork a child. Raises ZygoteError if the zygote has died (start it again, ask again)."""
+        with self.lock:
+            self.start()
+            ours, theirs = socket.socketpair()
+            order: dict[str, Any] = {
+                "limits": limits.as_dict(), "cwd": cwd, "course": dict(course or {}),
+                "sandbox": self.setup["sandbox"], "scratch": scratch,
+                "environment": {n: os.environ[n] for n in PASSED_ON if n in os.environ},
+            }  # fmt: skip
+            try:
+                socket.send_fds(self.control, [json.dumps(order).encode()], [theirs.fileno()])
+                reply, handles, _, _ = socket.recv_fds(self.control, 1 << 16, 1)
+            except OSError as error:
+                reply, handles = b"", []
+                reason = str(error)
+            else:
+                reason = "it has ended"
+            finally:
+                theirs.close()
+            if not reply or not handles:
+                ours.close()
+                self.close()
+                raise ZygoteError(f"the warm process: {reason}")
+        return Process(ours, handles[0], json.loads(reply)["pid"], scratch)
+
+    def close(self) -> None:
+        """End the zygote and, with it, every child."""
+        if self.process is None:
+            return
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
+        self.process = None
+        self.log.close()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+def wait_ready(process: Process, limits: Limits) -> dict[str, Any]:
+    """What the child says when it is shut in: its layers and the kernel's language."""
+    reader = frames.Reader(process.sock, limits.output)
+    frame = reader.frame(time.monotonic() + limits.start)
+    if frame.kind != frames.READY:
+        raise frames.ProtocolError("the child did not start as it should")
+    return dict(json.loads(frame.payload), reader=reader)

@@ -1,0 +1,100 @@
+"""The sandbox around one submission, layer by layer.
+
+The zygote calls `prepare` once; each forked child calls `seal` before it runs any student code.
+`report` is the line printed when a run starts; `doctor` says how to get what is missing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from grader.engine.limits import Limits
+from grader.engine.sandbox import layers, root
+from grader.engine.sandbox.layers import NAMES, Layer
+
+__all__ = ["NAMES", "Layer", "Prepared", "missing", "prepare", "report", "seal"]
+FIRST_UID = 61_184  # systemd's range for dynamic users: owned by nobody else
+LAST_UID = 65_519
+
+
+@dataclass
+class Prepared:
+    """What the zygote found out, and every child needs."""
+
+    layers: list[Layer]
+    program: bytes | str = ""
+    readable: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+    numbers: int = field(default=0)
+
+    @property
+    def namespaced(self) -> bool:
+        """Whether children get file system, processes and network of their own."""
+        return bool(self.layers) and all(layer.on for layer in self.layers)
+
+    def next_owner(self) -> int | None:
+        """A uid for the next child where the engine runs as root; None otherwise."""
+        if os.geteuid() != 0 or not may_change_user():
+            return None
+        self.numbers += 1
+        return FIRST_UID + self.numbers % (LAST_UID - FIRST_UID)
+
+
+def may_change_user() -> bool:
+    """Whether this user namespace maps more than one user."""
+    with open("/proc/self/uid_map") as file:
+        return sum(int(line.split()[2]) for line in file) > 1
+
+
+def prepare(spaces: list[Layer], public: Mapping[str, str], hidden: Iterable[str]) -> Prepared:
+    """Build the root (in the namespaces just opened) and compile the filter. Zygote only."""
+    from grader.engine.sandbox import seccomp
+
+    found = {layer.name: layer for layer in spaces}
+    if found["mount"].on:
+        found["mount"] = layers.new_root(public, hidden)
+    prepared = Prepared(list(found.values()))
+    try:
+        prepared.program = seccomp.compile_filter(prepared.namespaced)
+    except Exception as error:
+        prepared.program = f"{type(error).__name__}: {error}"
+    if prepared.namespaced:
+        prepared.readable, prepared.writable = ("/",), root.writable_places()
+    else:
+        shown = [os.path.realpath(path) for path in public.values()]
+        system = ["/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/dev/urandom"]
+        prepared.readable = (*root.readable_paths(), *shown, *system)
+    return prepared
+
+
+def seal(prepared: Prepared, limits: Limits, owner: int | None, scratch: str) -> list[Layer]:
+    """Shut the calling (single-threaded, just forked) process in; every layer that could be had.
+
+    `scratch` is the writable directory where there is no file system of its own.
+    """
+    found = list(prepared.layers)
+    if prepared.namespaced:
+        own = layers.private_namespaces(limits, owner)
+        found = [own if layer.name == "mount" and not own.on else layer for layer in found]
+    found.append(layers.own_user(owner))
+    writable = prepared.writable or (scratch,)
+    found.append(layers.limit_resources(limits))
+    found.append(layers.no_capabilities())
+    found.append(layers.landlock(prepared.readable, writable))
+    found.append(layers.seccomp(prepared.program))
+    return sorted(found, key=lambda layer: NAMES.index(layer.name))
+
+
+def missing(found: Iterable[Layer]) -> list[Layer]:
+    """The layers that are off."""
+    return [layer for layer in found if not layer.on]
+
+
+def report(found: Iterable[Layer]) -> str:
+    """One line: `sandbox: user mount pid net ipc caps seccomp landlock rlimits: on`."""
+    found = list(found)
+    on = " ".join(layer.name for layer in found if layer.on)
+    off = "; ".join(f"{layer.name}: OFF ({layer.reason})" for layer in missing(found))
+    return "sandbox: " + "; ".join(text for text in (f"{on}: on" if on else "", off) if text)

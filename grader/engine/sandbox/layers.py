@@ -1,0 +1,183 @@
+"""The layers of the sandbox, each a function that says whether it is on, or why not.
+
+`open_namespaces` and `new_root` run once, in the zygote; `seal` runs in every child after fork.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from grader.engine.limits import Limits
+from grader.engine.sandbox import root, syscalls
+
+NAMES = ("user", "mount", "pid", "net", "ipc", "caps", "seccomp", "landlock", "rlimits")
+_FLAGS = {
+    "mount": syscalls.CLONE_NEWNS,
+    "pid": syscalls.CLONE_NEWPID,
+    "net": syscalls.CLONE_NEWNET,
+    "ipc": syscalls.CLONE_NEWIPC | syscalls.CLONE_NEWUTS,
+}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer: its name, whether it holds, and why not."""
+
+    name: str
+    on: bool
+    reason: str = ""
+
+
+def attempt(name: str, step: Callable[[], object]) -> Layer:
+    """Run one step; what it raises becomes the reason why the layer is off."""
+    try:
+        step()
+    except Exception as error:
+        text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return Layer(name, False, text or type(error).__name__)
+    return Layer(name, True)
+
+
+def map_user(uid: int, gid: int) -> None:
+    """Map one user and group to themselves in the user namespace this process has just made."""
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"),
+                       ("gid_map", f"{gid} {gid} 1")):  # fmt: skip
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+
+
+def open_namespaces() -> list[Layer]:
+    """Leave the host's namespaces (zygote, one thread). The pid namespace starts at the next fork.
+
+    Root needs no user namespace of its own here: its children change to a user of their own.
+    """
+    uid, gid = os.geteuid(), os.getegid()
+    every = 0
+    for flag in _FLAGS.values():
+        every |= flag
+    if uid == 0 and attempt("", lambda: syscalls.unshare(every)).on:
+        return [Layer(name, True) for name in _FLAGS]
+
+    def own_user() -> None:
+        syscalls.unshare(syscalls.CLONE_NEWUSER | every)
+        map_user(uid, gid)
+
+    tried = attempt("user", own_user)
+    if tried.on:
+        return [Layer(name, True) for name in _FLAGS]
+    return [Layer(name, False, tried.reason) for name in _FLAGS]
+
+
+def new_root(public: Mapping[str, str], hidden: Iterable[str]) -> Layer:
+    """Replace the file system by one built from a list (zygote)."""
+    place = tempfile.mkdtemp(prefix="grader-root-")
+    layer = attempt("mount", lambda: root.build_root(place, public, hidden))
+    if not layer.on:
+        os.rmdir(place)
+    return layer
+
+
+def private_namespaces(limits: Limits, owner: int | None) -> Layer:
+    """Child: mount, net and ipc namespaces of its own, its own /proc and writable places."""
+
+    def step() -> None:
+        flags = _FLAGS["mount"] | _FLAGS["net"] | _FLAGS["ipc"]
+        syscalls.unshare(flags)
+        root.mount_proc()
+        root.mount_private(limits, owner)
+
+    return attempt("mount", step)
+
+
+def own_user(owner: int | None) -> Layer:
+    """Child: a uid of its own (root), then a user namespace of its own, so that limits on
+    processes count this child alone."""
+
+    def step() -> None:
+        if owner is not None:
+            os.setgroups([])
+            os.setresgid(owner, owner, owner)
+            os.setresuid(owner, owner, owner)
+            syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
+        uid, gid = os.geteuid(), os.getegid()
+        syscalls.unshare(syscalls.CLONE_NEWUSER)
+        map_user(uid, gid)
+
+    layer = attempt("user", step)
+    if owner is not None and os.getuid() == owner:
+        return Layer("user", True, layer.reason)  # a user of its own, if not a namespace
+    return layer
+
+
+def limit_resources(limits: Limits) -> Layer:
+    """Child: rlimits, and first in line for the kernel's out-of-memory killer."""
+    wanted = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: limits.file,
+        resource.RLIMIT_NOFILE: limits.files,
+        resource.RLIMIT_CPU: limits.cpu,
+        resource.RLIMIT_DATA: limits.memory,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_NPROC: limits.processes,
+    }
+
+    def step() -> None:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+        for name, value in wanted.items():
+            most = resource.getrlimit(name)[1]
+            value = value if most == resource.RLIM_INFINITY else min(value, most)
+            resource.setrlimit(name, (value, value))
+
+    return attempt("rlimits", step)
+
+
+def no_capabilities() -> Layer:
+    """Child: no capability now, none by exec later."""
+
+    def step() -> None:
+        syscalls.drop_capabilities()
+        syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+
+    return attempt("caps", step)
+
+
+def landlock(readable: Iterable[str], writable: Iterable[str]) -> Layer:
+    """Child: read and run below `readable`, write below `writable`; no TCP, no signals outwards."""
+
+    def step() -> None:
+        import landlockpy as ll
+
+        if not ll.supported():
+            raise OSError(0, "the kernel has no Landlock")
+        every = ll.fs_for_abi(ll.abi_version())
+        read = ll.AccessFS.EXECUTE | ll.AccessFS.READ_FILE | ll.AccessFS.READ_DIR
+        scope = ll.Scope.SIGNAL | ll.Scope.ABSTRACT_UNIX_SOCKET
+        with ll.Ruleset(scoped=scope) as rules:
+            for path in filter(os.path.exists, readable):
+                rules.allow_path(
+                    path, read if os.path.isdir(path) else read & ~ll.AccessFS.READ_DIR
+                )
+            for path in filter(os.path.exists, writable):
+                rules.allow_path(path, every & ~ll.AccessFS.IOCTL_DEV)
+            for device in filter(os.path.exists, ("/dev/null", "/dev/zero", "/dev/full")):
+                rules.allow_path(device, ll.AccessFS.READ_FILE | ll.AccessFS.WRITE_FILE)
+            rules.restrict()
+
+    return attempt("landlock", step)
+
+
+def seccomp(program: bytes | str) -> Layer:
+    """Child: load the filter that the zygote compiled (or the reason why it could not)."""
+
+    def step() -> None:
+        if isinstance(program, str):
+            raise OSError(0, program)
+        syscalls.load_seccomp(program)
+
+    return attempt("seccomp", step)
