@@ -15,6 +15,7 @@ from .compare import Finding, compare, findings
 from .patterns import factor, name_of
 
 PASS, FAIL, ERROR, UNATTEMPTED = "pass", "fail", "error", "unattempted"
+WRONG_ENTRIES = "wrong entries"
 
 
 @dataclass(frozen=True)
@@ -78,15 +79,17 @@ def decide(
 def _name(terms: Terms, key: Key, wrong: list[Finding]) -> tuple[str | None, str]:
     """The mistake's name and words: the exercise's own first, then the general patterns."""
     own = {term.name: term for term in terms.mistakes}
+    table = terms.probe == "table"
     raised = _raised(terms, wrong)
     if raised is not None:
         return raised.name, raised.says
     numbers = [f for f in wrong if f.status not in ("error", "skipped", "blank")]
     named = _predicted(key, numbers, own)
     if named is not None:
-        return named, own[named].says if named in own else words.PATTERNS[named]
-    if terms.probe == "table":
-        return None, words.table(wrong, terms.options)
+        says = own[named].says if named in own else words.PATTERNS[named]
+        return named, f"{says}\n{words.table(wrong, terms.options)}" if table else says
+    if table:
+        return WRONG_ENTRIES, words.table(wrong, terms.options)
     pattern = name_of(numbers) if numbers else None
     for term in terms.mistakes:
         if term.pattern is not None and term.pattern == pattern and _of_part(term, wrong):

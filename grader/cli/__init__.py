@@ -1,0 +1,5 @@
+"""The `grader` command: one module per group of commands."""
+
+from .app import app
+
+__all__ = ["app"]

@@ -1,0 +1,50 @@
+"""Commands for those who write the course: build and lint."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .app import chosen, command, out
+
+Chapters = Annotated[list[str] | None, typer.Argument(help="Chapters by name or number; all.")]
+
+
+@command
+def build(
+    chapters: Chapters = None,
+    check: Annotated[bool, typer.Option("--check", help="Only say what is stale.")] = False,
+) -> None:
+    """Makes the notebooks and the data from their sources."""
+    from .. import build as builder
+
+    course, named = chosen(chapters)
+    if not check:
+        for path in builder.build(course, named):
+            out.print(f"built {path.relative_to(course.root)}")
+        return
+    stale = builder.stale(course, named)
+    for path in stale:
+        out.print(f"stale {path.relative_to(course.root)}")
+    if stale:
+        raise typer.Exit(1)
+    out.print(f"{len(named)} chapters, nothing stale")
+
+
+@command
+def lint(
+    chapters: Chapters = None,
+    run: Annotated[bool, typer.Option(help="Also run the notebooks top to bottom.")] = True,
+) -> None:
+    """Checks the course itself: one line per fault, exit code 1 if there is one."""
+    from .. import lint as linter
+
+    course, named = chosen(chapters)
+    count = 0
+    for fault in linter.lint(course, named, execute=run):
+        count += 1
+        out.print(str(fault), markup=False, soft_wrap=True)
+    out.print(f"{len(named)} chapters, {count} faults")
+    if count:
+        raise typer.Exit(1)

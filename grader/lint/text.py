@@ -1,0 +1,34 @@
+"""A chapter can be read: length, parts, tone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..build.cells import notebook
+from ..course import Chapter
+from . import Fault
+
+MOST_CELLS = 80
+SECTIONS = ("Recap", "Reach for", "References")
+_CODE = re.compile(r"```.*?```|`[^`\n]*`|\$[^$]*\$|\]\([^)]*\)", re.DOTALL)
+_EMOJI = re.compile("[\U0001f300-\U0001faff\u2700-\u2712\u2728-\u27bf]")
+
+
+def readable(chapter: Chapter) -> Iterator[Fault]:
+    """Not too long, with its closing sections, without shouting."""
+    cells = notebook(chapter, chapter.exercises()).cells
+    if len(cells) > MOST_CELLS:
+        yield Fault(chapter.name, "length", f"{len(cells)} cells, at most {MOST_CELLS}")
+    prose = [cell.source for cell in cells if cell.cell_type == "markdown"]
+    headings = "\n".join(prose)
+    for section in SECTIONS:
+        if not re.search(rf"^#+ {section}", headings, re.MULTILINE):
+            yield Fault(chapter.name, "sections", f"there is no section {section!r}")
+    if not any("predict(" in cell.source for cell in cells if cell.cell_type == "code"):
+        yield Fault(chapter.name, "predictions", "nothing is predicted before it runs")
+    for text in prose:
+        bare = _CODE.sub("", text)
+        if "!" in bare or _EMOJI.search(bare):
+            at = next(line for line in bare.split("\n") if "!" in line or _EMOJI.search(line))
+            yield Fault(chapter.name, "tone", f"an exclamation mark or emoji: {at.strip()[:80]}")
