@@ -14,6 +14,8 @@ from .placeholder import ____
 
 if TYPE_CHECKING:
     from .checking import CheckFailed, check, evaluate, hint, partial_credit
+    from .predictions import predict
+    from .xray import explain
 
 quiet.install()
 
@@ -24,9 +26,20 @@ _HOMES = {
     "evaluate": "checking",
     "hint": "checking",
     "partial_credit": "checking",
+    "predict": "predictions",
+    "explain": "xray",
 }
 
-__all__ = ["CheckFailed", "____", "check", "evaluate", "hint", "partial_credit"]
+__all__ = [
+    "CheckFailed",
+    "____",
+    "check",
+    "evaluate",
+    "explain",
+    "hint",
+    "partial_credit",
+    "predict",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -156,3 +156,12 @@ REREAD = "Reread: {section}."
 def failed(exercise: str, part: str | None, headline: str) -> str:
     """The one line of a CheckFailed."""
     return f"{exercise}{f', {part}' if part else ''}: {headline}"
+
+
+PREDICT_FIRST = "Predict first."
+COMMIT = (
+    "Replace ____ by one of {choices} and run the cell again, or choose a button. Then it runs."
+)
+NO_SUCH_GUESS = "{guess!r} is not a prediction. Use one of: {choices}."
+GUESS, TRUTH = "you said", "TensorFlow says"
+PREDICTED, MISPREDICTED = "As you predicted.", "Not what you predicted."

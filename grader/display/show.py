@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, Template, select_autoescape
 
@@ -39,8 +39,7 @@ def text(report: Report) -> str:
 
 def show(report: Report) -> None:
     """Displays the report in a notebook, prints it elsewhere. Never writes to stderr."""
-    shell = _shell()
-    if shell is None:
+    if not in_notebook():
         print(text(report))
         return
     from IPython.display import display
@@ -48,10 +47,10 @@ def show(report: Report) -> None:
     display(bundle(report), raw=True)
 
 
-def _shell() -> Any:
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return None
-    shell = get_ipython()
-    return shell if getattr(shell, "kernel", None) is not None else None
+def in_notebook() -> bool:
+    """Whether a kernel runs this, so that HTML has a reader."""
+    if "IPython" not in sys.modules:
+        return False
+    from IPython import get_ipython
+
+    return getattr(get_ipython(), "kernel", None) is not None

@@ -1,0 +1,106 @@
+"""Predict first: commit to what a gradient will be, then see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import display, state, words
+from .display.report import Report, short
+from .placeholder import Blank, ____
+from .probe.failure import of_exception
+from .probe.outcome import Outcome, of
+from .quiet import quiet
+
+CHOICES = ("none", "zero", "number", "nan", "error")
+
+
+def predict(name: str, run: Callable[[], Any], guess: Any = ____, because: str = "") -> None:
+    """Runs `run` once a guess is made, and shows guess and truth side by side.
+
+    name: a short name, unique in the course. run: makes the gradient (a tensor, None, or raises).
+    guess: one of "none", "zero", "number", "nan", "error"; while it is `____` the choices are shown
+    and nothing runs. because: why it is so, shown with the truth. The guess is remembered for
+    `progress()`. Raises ValueError for a guess that is none of the words.
+    """
+    if isinstance(guess, Blank):
+        _ask(name, run, because)
+        return
+    word = "none" if guess is None else str(guess).strip().lower()
+    if word not in CHOICES:
+        raise ValueError(words.NO_SUCH_GUESS.format(guess=guess, choices=", ".join(CHOICES)))
+    reveal(name, run, word, because)
+
+
+def reveal(name: str, run: Callable[[], Any], guess: str, because: str) -> None:
+    """Runs, shows both, remembers."""
+    outcome = observe(run)
+    truth = classify(outcome)
+    right = guess == truth
+    _remember(name, guess, truth)
+    rows = ((words.GUESS, guess), (words.TRUTH, f"{truth}{_detail(outcome)}"))
+    headline = words.PREDICTED if right else words.MISPREDICTED
+    says = (because,) if because else ()
+    display.show(Report(name, "pass" if right else "fail", headline, says, rows))
+
+
+def observe(run: Callable[[], Any]) -> Outcome:
+    """What running gives, an exception included."""
+    try:
+        with quiet():
+            return of(run())
+    except Exception as error:
+        return of_exception(error)
+
+
+def classify(outcome: Outcome) -> str:
+    """The word for an outcome."""
+    if outcome.kind in ("none", "error"):
+        return outcome.kind
+    if outcome.array is None:
+        return "number" if outcome.kind == "word" else "error"
+    array = outcome.array.astype(np.float64)
+    if np.isnan(array).any():
+        return "nan"
+    return "number" if np.any(array) else "zero"
+
+
+def _detail(outcome: Outcome) -> str:
+    if outcome.kind == "error":
+        return f" ({outcome.detail.get('type')}: {outcome.text})"
+    return f" ({short(outcome.array)})" if outcome.array is not None else ""
+
+
+def _remember(name: str, guess: str, truth: str) -> None:
+    """The first guess counts: later ones are made knowing the truth."""
+    row = {"guess": guess, "truth": truth}
+    state.update(lambda s: s["predictions"].setdefault(name, row) and None)
+
+
+def _ask(name: str, run: Callable[[], Any], because: str) -> None:
+    """Shows the choices: as buttons where a browser listens, as words everywhere."""
+    choices = ", ".join(f'"{choice}"' for choice in CHOICES)
+    says = (words.COMMIT.format(choices=choices),)
+    display.show(Report(name, "unattempted", words.PREDICT_FIRST, says))
+    if display.in_notebook():
+        _buttons(name, run, because)
+
+
+def _buttons(name: str, run: Callable[[], Any], because: str) -> None:
+    import ipywidgets as widgets
+    from IPython.display import display as show
+
+    output = widgets.Output()
+    buttons = [widgets.Button(description=choice) for choice in CHOICES]
+
+    def chosen(button: Any) -> None:
+        for other in buttons:
+            other.disabled = True
+        with output:
+            reveal(name, run, button.description, because)
+
+    for button in buttons:
+        button.on_click(chosen)
+    show(widgets.HBox(buttons), output)
