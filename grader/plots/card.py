@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 
 from grader.plots import words
 from grader.plots.curve import Curve, Jump, curve_from_samples, spread
-from grader.plots.figure import Picture, panels
+from grader.plots.figure import Margins, Picture, head, panels
 from grader.plots.theme import EXPECTED, INK, LEARNER, PAPER, TRUE, house_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_ARROWS = 40
 BAND = 5.0  # the width of what is expected, under the learner's line
@@ -73,14 +74,10 @@ def card_from_arrays(
 
 def draw_card(card: Card, *, small: bool = False) -> Picture:
     """Draw a card: two panels, one above the other, or side by side when ``small``."""
+    spoken = card.note if card.surrogate is not None else ""
     with house_style():
-        if small:
-            edges = {"left": 0.065, "right": 0.985, "top": 0.69, "bottom": 0.18, "wspace": 0.17}
-            figure, axes = panels(7.2, 2.6, 1, 2, **edges)
-        else:
-            edges = {"left": 0.1, "right": 0.975, "top": 0.89, "bottom": 0.09, "hspace": 0.4}
-            figure, axes = panels(6.8, 5.4, 2, 1, **edges)
-        figure.suptitle(card.title, x=edges["left"], y=0.985, ha="left", fontsize=11)
+        figure, axes = _small_panels(card, spoken) if small else _large_panels(spoken)
+        head(figure, card.title, spoken)
         _draw_values(axes[0], card)
         _draw_derivatives(axes[1], card)
         for axis in axes:
@@ -89,6 +86,20 @@ def draw_card(card: Card, *, small: bool = False) -> Picture:
             _legend(axis, small)
             axis.locator_params(nbins=5 if small else 7)
     return Picture(figure, card.title, words.card_alt(card))
+
+
+def _large_panels(note: str) -> tuple[Figure, list[Axes]]:
+    under = 0.25 if note else 0.0
+    margins = Margins(top=0.62, bottom=0.5 + under, between=0.8)
+    return panels(6.8, 5.4 + under, 2, 1, margins)
+
+
+def _small_panels(card: Card, note: str) -> tuple[Figure, list[Axes]]:
+    values = 1 + (card.smooth is not None) + (card.averaged is not None)
+    slopes = sum(c is not None for c in (card.slope, card.surrogate, card.expected))
+    top, under = 0.4 + 0.17 * max(values, slopes), 0.25 if note else 0.0
+    margins = Margins(top=top, bottom=0.45 + under, between=0.62)
+    return panels(7.2, 1.45 + margins.top + margins.bottom, 1, 2, margins)
 
 
 def _legend(axis: Axes, small: bool) -> None:
@@ -131,7 +142,7 @@ def _draw_derivatives(axis: Axes, card: Card) -> None:
         style = {"ls": (0, (4, 2)), "lw": 2.2, "marker": few, "ms": 4}
         axis.plot(x, y, color=LEARNER.light, label=words.SURROGATE, **style)
         _dots(axis, card.surrogate.jumps, LEARNER.light, marker="s")
-    if card.note:
+    if card.surrogate is None:
         _say(axis, card.note)
     masses = [jump.mass for jump in arrows] if card.slope is not None else []
     _limit(axis, [card.slope, card.surrogate, card.expected], [0.0, *masses])

@@ -6,6 +6,7 @@ import hashlib
 import io
 import re
 from base64 import b64encode
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from importlib.resources import files
@@ -90,21 +91,48 @@ class Picture:
         return self.alt
 
 
-def panels(
-    width: float, height: float, rows: int = 1, columns: int = 1, **edges: float
-) -> tuple[Figure, list[Axes]]:
-    """A figure outside pyplot and its axes in reading order; sizes in inches, edges as fractions.
+@dataclass(frozen=True)
+class Margins:
+    """Room around and between the axes, in inches."""
 
-    Call it inside :func:`~grader.plots.theme.house_style`. The layout is fixed by ``edges``
-    (``left``, ``right``, ``top``, ``bottom``, ``wspace``, ``hspace``): matplotlib's own layout
-    engines draw everything twice.
+    left: float = 0.65
+    right: float = 0.15
+    top: float = 0.65
+    bottom: float = 0.5
+    between: float = 0.7
+
+
+def panels(
+    width: float, height: float, rows: int = 1, columns: int = 1, margins: Margins | None = None
+) -> tuple[Figure, list[Axes]]:
+    """A figure outside pyplot, sizes in inches, and its axes in reading order.
+
+    Call it inside :func:`~grader.plots.theme.house_style`. The layout is fixed by the margins:
+    matplotlib's own layout engines draw everything twice.
     """
     from matplotlib.figure import Figure
 
+    m = margins or Margins()
     figure = Figure(figsize=(width, height))
     axes = figure.subplots(rows, columns, squeeze=False)
-    figure.subplots_adjust(**edges)
+    wide = (width - m.left - m.right - (columns - 1) * m.between) / columns
+    tall = (height - m.top - m.bottom - (rows - 1) * m.between) / rows
+    figure.subplots_adjust(
+        left=m.left / width,
+        right=1 - m.right / width,
+        top=1 - m.top / height,
+        bottom=m.bottom / height,
+        wspace=m.between / wide,
+        hspace=m.between / tall,
+    )
     return figure, list(axes.flat)
+
+
+def head(figure: Figure, title: str, note: str = "", left: float = 0.15) -> None:
+    """The title above a figure, and a note below it; ``left`` in inches."""
+    width, height = figure.get_size_inches()
+    figure.text(left / width, 1 - 0.1 / height, title, va="top", fontsize=11)
+    figure.text(left / width, 0.07 / height, note, va="bottom", fontsize=8.5)
 
 
 def browser_file(name: str) -> str:
