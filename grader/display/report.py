@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from .. import words
 from ..verdict import Finding, Verdict
+from ..verdict.decide import PASS
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Report:
     checked: str = ""
     picture: str = ""
     picture_says: str = ""
+    verdict: Mapping[str, str | None] = field(default_factory=dict)
 
 
 def report(verdict: Verdict, *, reveal: bool = True, finding: str = "") -> Report:
@@ -34,10 +36,17 @@ def report(verdict: Verdict, *, reveal: bool = True, finding: str = "") -> Repor
     title = verdict.exercise + (f" · {verdict.part}" if verdict.part else "")
     says = tuple(line for line in (*verdict.says.split("\n"), finding) if line)
     if verdict.passed:
-        return Report(title, verdict.outcome, verdict.headline, (), (), _checked(verdict))
+        checked = _checked(verdict)
+        return Report(title, PASS, verdict.headline, checked=checked, verdict=_data(verdict))
     first = verdict.first
     rows = _rows(first) if first is not None and reveal else ()
-    return Report(title, verdict.outcome, verdict.headline, says, rows)
+    return Report(title, verdict.outcome, verdict.headline, says, rows, verdict=_data(verdict))
+
+
+def _data(verdict: Verdict) -> dict[str, str | None]:
+    """The verdict as data, for those who read notebooks by program."""
+    names = ("exercise", "part", "outcome", "mistake")
+    return {name: getattr(verdict, name) for name in names}
 
 
 def _checked(verdict: Verdict) -> str:

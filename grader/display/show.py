@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from functools import lru_cache
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, Template, select_autoescape
 
 from .report import Report
 
+# What graders read out of a notebook's outputs; notebooks themselves show the HTML.
+VERDICT = "application/vnd.grader.verdict+json"
 MARKS = {"pass": "✓", "fail": "✗", "error": "!", "unattempted": "○"}
 
 
@@ -20,10 +23,11 @@ def _template() -> Template:
     return environment.get_template("report.html")
 
 
-def bundle(report: Report) -> dict[str, str]:
+def bundle(report: Report) -> dict[str, Any]:
     """The report as a MIME bundle."""
     html = _template().render(report=report, mark=MARKS[report.outcome])
-    return {"text/html": html, "text/plain": text(report)}
+    made: dict[str, Any] = {"text/html": html, "text/plain": text(report)}
+    return made | ({VERDICT: report.verdict} if report.verdict else {})
 
 
 def text(report: Report) -> str:

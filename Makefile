@@ -1,0 +1,60 @@
+# Each target does all its own set-up in .venv; `make` alone lists them.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+# Two processes: each loads TensorFlow once and keeps it for all the test files it is given.
+TESTS ?= -n 2 --dist loadfile
+
+.PHONY: help lab demo grade test lint build bench conformance lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or later is needed: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-compile \
+	  --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps \
+	  --no-build-isolation -e .
+	@touch $@
+
+lab: $(READY)  ## open JupyterLab on the notebooks
+	$(BIN)/jupyter lab notebooks
+
+demo: $(READY)  ## make a class of demo students, grade it, print the scores
+	$(BIN)/grader demo
+	$(BIN)/nbgrader export
+
+grade: $(READY)  ## grade whatever is in submitted/
+	$(BIN)/grader grade
+
+test: $(READY)  ## everything that must hold: style, types, tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest $(TESTS)
+
+lint: $(READY)  ## style and types of the code, and the course's own lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/grader lint
+
+build: $(READY)  ## build notebooks and data from solutions/
+	$(BIN)/grader build
+
+bench: $(READY)  ## measure the grading engine against stock nbgrader
+	$(BIN)/python tests/bench/bench_engine.py
+
+conformance: $(READY)  ## run nbgrader's own tests with the engine plugged in
+	$(BIN)/python tests/conformance/run.py
+
+lock:  ## pin what pyproject.toml asks for (needs uv)
+	uv pip compile pyproject.toml --all-extras --universal --fork-strategy fewest \
+	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
+	  --quiet -o requirements.lock
+
+clean:  ## remove what grading and tests leave behind, and the environment
+	rm -rf .venv autograded feedback .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,98 @@
+"""What the gradebook and the autograded notebooks say: scores and named mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.api import Gradebook, MissingEntry
+
+from ..course import Chapter, Course
+from ..display.show import VERDICT
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One graded cell of one student."""
+
+    score: float
+    most: float
+    outcome: str = ""
+    mistake: str | None = None
+
+
+@dataclass
+class Row:
+    """A student's chapter: exercise to part to graded cell."""
+
+    student: str
+    cells: dict[str, dict[str, Cell]] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        """The sum over all cells."""
+        return sum(cell.score for parts in self.cells.values() for cell in parts.values())
+
+    def of(self, exercise: str) -> tuple[float, float]:
+        """Points earned and points possible of an exercise."""
+        parts = self.cells.get(exercise, {}).values()
+        return sum(c.score for c in parts), sum(c.most for c in parts)
+
+    def mistakes(self, exercise: str) -> list[str]:
+        """What was recognised in an exercise, each thing once."""
+        parts = self.cells.get(exercise, {}).values()
+        said = [c.mistake or _NO_MISTAKE.get(c.outcome, "") for c in parts]
+        return list(dict.fromkeys(word for word in said if word))
+
+
+_NO_MISTAKE = {"error": "raised", "unattempted": "not attempted", "fail": "wrong"}
+
+
+def rows(course: Course, chapter: Chapter) -> list[Row]:
+    """A row per student who submitted the chapter, in order of their ids."""
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "gradients") as book:
+        try:
+            submissions = book.assignment_submissions(chapter.name)
+        except MissingEntry:
+            return []
+        return [_row(course, chapter, s) for s in sorted(submissions, key=lambda s: s.student_id)]
+
+
+def _row(course: Course, chapter: Chapter, submission: Any) -> Row:
+    row = Row(submission.student_id)
+    said = verdicts(graded_notebook(course, chapter, submission.student_id))
+    for notebook in submission.notebooks:
+        for grade in notebook.grades:
+            exercise, _, part = grade.name.rpartition("-")
+            outcome, mistake = said.get(grade.name, ("", None))
+            cell = Cell(grade.score or 0.0, grade.max_score, outcome, mistake)
+            row.cells.setdefault(exercise, {})[part] = cell
+    return row
+
+
+def graded_notebook(course: Course, chapter: Chapter, student: str) -> Path:
+    """Where nbgrader leaves the graded notebook of a student."""
+    return course.root / "autograded" / student / chapter.name / f"{chapter.name}.ipynb"
+
+
+def verdicts(path: Path) -> dict[str, tuple[str, str | None]]:
+    """Grade id to outcome and mistake, from the verdicts in a graded notebook's outputs."""
+    if not path.is_file():
+        return {}
+    return dict(_verdicts(nbformat.read(path, as_version=4)))
+
+
+def _verdicts(book: Any) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    for cell in book.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        found: list[Mapping[str, Any]] = [
+            output.data[VERDICT]
+            for output in cell.get("outputs", ())
+            if VERDICT in output.get("data", {})
+        ]
+        # The last verdict counts: the hidden check, on fresh inputs, comes after the visible one.
+        if name and found:
+            yield name, (found[-1]["outcome"], found[-1]["mistake"])
