@@ -1,0 +1,218 @@
+"""Run a tf.function's graph operation by operation, so that each one can be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from grader.xray import lines, overrides
+from grader.xray.record_types import Node, Recording, Region
+
+_QUIET = {"NoOp", "Assert", "PrintV2", "Print"}  # nobody wants to see these twice
+_CALLS = {"PartitionedCall", "StatefulPartitionedCall"}
+_IFS = {"If", "StatelessIf"}
+_CASES = {"Case", "StatelessCase"}
+_WHILES = {"While", "StatelessWhile"}
+
+
+class TooMuch(Exception):
+    """The graph has more operations (loops unrolled) than are worth following."""
+
+
+class GraphRunner:
+    """Executes graph operations eagerly and appends a `Node` for each."""
+
+    def __init__(self, recording: Recording, nodes: list[Node], limit: int) -> None:
+        self.recording, self.nodes, self.limit = recording, nodes, limit
+
+    def run(self, graph: Any, inputs: Sequence[Any], scope: tuple[str, ...]) -> list[Any]:
+        """Values of `graph.outputs` for the given values of `graph.inputs`.
+
+        Raises TooMuch beyond the limit, and whatever an operation raises.
+        """
+        env = {id(t): value for t, value in zip(graph.inputs, inputs, strict=True)}
+        for op in _needed(graph):
+            if op.type in _QUIET or (op.outputs and all(id(t) in env for t in op.outputs)):
+                continue
+            self._run_op(op, env, scope)
+        return [env[id(t)] for t in graph.outputs]
+
+    def _run_op(self, op: Any, env: dict[int, Any], scope: tuple[str, ...]) -> None:
+        inputs = [env[id(t)] for t in op.inputs]
+        if op.name.startswith("gradient_tape/") or "/gradient_tape/" in op.name:
+            self.recording.inner_tape = True
+        if op.type in _CALLS | _IFS | _CASES | _WHILES:
+            outputs = self._run_region(op, inputs, scope)
+        else:
+            outputs = execute(op, inputs)
+            self._note(op, inputs, outputs, env, scope)
+        env.update((id(t), value) for t, value in zip(op.outputs, outputs, strict=False))
+
+    def _note(
+        self, op: Any, inputs: list[Any], outputs: list[Any], env: dict[int, Any], scope: Any
+    ) -> None:
+        if op.type == "Const":
+            return
+        if len(self.nodes) >= self.limit:
+            raise TooMuch
+        node = Node(op.type, tuple(inputs), tuple(outputs), attributes(op), scope=scope)
+        node.line = lines.of_graph_op(op) if len(self.nodes) < 2000 else None
+        node.override = overrides.of_graph_op(op)
+        if overrides.is_custom_gradient(op):
+            node.label, node.skipped = "custom_gradient", frozenset(range(_results(op)))
+        if node.override or node.label:
+            node.graph_op, node.env = op, env
+        self.nodes.append(node)
+
+    def _run_region(self, op: Any, inputs: list[Any], scope: tuple[str, ...]) -> list[Any]:
+        if op.type in _CALLS:
+            return self.run(_body(op, "f"), inputs, (*scope, "tf.function"))
+        if op.type in _WHILES:
+            outputs, note = self._run_while(op, inputs, scope)
+        else:
+            outputs, note = self._run_branch(op, inputs, scope)
+        ids = [frozenset(t._id for t in values) for values in (inputs, outputs)]
+        self.recording.regions.append(Region(op.type, *ids, lines.of_graph_op(op), note))
+        return outputs
+
+    def _run_branch(self, op: Any, inputs: list[Any], scope: Any) -> tuple[list[Any], str]:
+        if op.type in _IFS:
+            taken = bool(inputs[0].numpy())
+            body, note = ("then_branch", "true") if taken else ("else_branch", "false")
+            graph = _body(op, body)
+        else:
+            branches = op.get_attr("branches")
+            index = int(inputs[0].numpy())
+            index = index if 0 <= index < len(branches) else len(branches) - 1
+            graph, note = _function(op.graph, branches[index].name), f"number {index}"
+        return self.run(graph, inputs[1:], (*scope, f"branch {note}")), note
+
+    def _run_while(self, op: Any, state: list[Any], scope: Any) -> tuple[list[Any], str]:
+        condition, body = _body(op, "cond"), _body(op, "body")
+        turn = 0
+        while bool(self.run(condition, state, (*scope, "condition"))[0].numpy()):
+            turn += 1
+            state = self.run(body, state, (*scope, f"turn {turn}"))
+        return state, f"{turn} turns"
+
+
+def execute(op: Any, inputs: list[Any]) -> list[Any]:
+    """Run one graph operation eagerly on given values, without any callback."""
+    import tensorflow as tf
+    from tensorflow.python.eager import context
+    from tensorflow.python.eager import execute as eager
+
+    if op.type == "Const":
+        return [tf.constant(tf.make_ndarray(op.get_attr("value")), op.get_attr("dtype"))]
+    if op.type == "PlaceholderWithDefault":
+        return inputs
+    out = eager.quick_execute(op.type, len(op.outputs), inputs, attributes(op), context.context())
+    return list(out or [])
+
+
+def attributes(op: Any) -> tuple[Any, ...]:
+    """An operation's attributes as the flat tuple that eager execution takes."""
+    flat: list[Any] = []
+    for attr in op.op_def.attr:
+        flat += [attr.name, _plain(attr.type, op.get_attr(attr.name))]
+    return tuple(flat)
+
+
+def _plain(kind: str, value: Any) -> Any:
+    if kind.startswith("list("):
+        return [_plain(kind[5:-1], v) for v in value]
+    if kind == "type":
+        return value.as_datatype_enum
+    if kind == "shape":
+        import tensorflow as tf
+
+        shape = tf.TensorShape(value)
+        return None if shape.rank is None else shape.as_list()
+    return value
+
+
+def snapshot(graph: Any, captured: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """(handle, value) of each captured variable, if the graph writes to any variable."""
+    if not any(_writes(op) for op in graph.get_operations()):
+        return []
+    return [(h, v) for h in captured if (v := read(h)) is not None]
+
+
+def read(handle: Any) -> Any:
+    """The value of the variable behind a resource handle, or None if it holds none."""
+    import tensorflow as tf
+    from tensorflow.python.eager import context
+    from tensorflow.python.eager import execute as eager
+
+    if getattr(handle, "dtype", None) != tf.resource:
+        return None
+    try:
+        dtype = handle._handle_data.shape_and_type[0].dtype
+        attrs = ("dtype", dtype)
+        return eager.quick_execute("ReadVariableOp", 1, [handle], attrs, context.context())[0]
+    except Exception:
+        return None
+
+
+def write(handle: Any, value: Any) -> None:
+    """Put a value into the variable behind a resource handle."""
+    import tensorflow as tf
+
+    tf.raw_ops.AssignVariableOp(resource=handle, value=value)
+
+
+def _writes(op: Any) -> bool:
+    return "Assign" in op.type or op.type.startswith("ResourceScatter")
+
+
+def _needed(graph: Any) -> list[Any]:
+    """What the outputs depend on and what writes to variables, each after what it needs.
+
+    The order of creation is not enough: differentiating a loop puts a new While into the graph.
+    """
+    operations = graph.get_operations()
+    wanted = [t.op for t in graph.outputs] + [op for op in operations if _stateful(op)]
+    place = {id(op): i for i, op in enumerate(operations)}
+    ordered: list[Any] = []
+    seen: set[int] = set()
+    todo = [(op, False) for op in sorted(wanted, key=lambda op: -place.get(id(op), 0))]
+    while todo:
+        op, ready = todo.pop()
+        if ready:
+            ordered.append(op)
+        elif id(op) not in seen:
+            seen.add(id(op))
+            todo.append((op, True))
+            todo += [(o, False) for o in [*(t.op for t in op.inputs), *op.control_inputs]]
+    return ordered
+
+
+def _stateful(op: Any) -> bool:
+    return _writes(op) or op.type in {"If", "While", "Case", "StatefulPartitionedCall", "PyFunc"}
+
+
+def _results(op: Any) -> int:
+    """How many of the IdentityN's inputs are results (the others are the arguments).
+
+    Only the outputs that stand for results are ever used; the function's own outputs count, those
+    that differentiation added do not.
+    """
+    import tensorflow as tf
+
+    own = getattr(op.graph, "structured_outputs", None)
+    kept = {id(t) for t in tf.nest.flatten(own, expand_composites=True)}
+    used = [i for i, t in enumerate(op.outputs) if t.consumers() or id(t) in kept]
+    return min(max(used, default=0) + 1, max(1, len(op.inputs) - 1))
+
+
+def _body(op: Any, attr: str) -> Any:
+    return _function(op.graph, op.get_attr(attr).name)
+
+
+def _function(graph: Any, name: str) -> Any:
+    while graph is not None:
+        found = graph._get_function(name)
+        if found is not None and getattr(found, "graph", None) is not None:
+            return found.graph
+        graph = getattr(graph, "outer_graph", None)
+    raise LookupError(name)

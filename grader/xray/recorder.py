@@ -1,0 +1,205 @@
+"""Listen to one eager run: every operation, and every way out of TensorFlow.
+
+TensorFlow's own seams are used where it has them (op callbacks); the others are methods replaced
+for the time of the run and put back, each of them only passing through.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from grader.xray import lines
+from grader.xray.overrides import watched_map
+from grader.xray.record_types import Detour, Memo, Node, Override, Recording
+
+LIMIT = 20_000  # operations kept of one run: some seconds of replay
+_WORDS = {
+    "numpy": ".numpy()",
+    "__array__": "NumPy",
+    "__float__": "float()",
+    "__int__": "int()",
+    "__index__": "an index",
+    "__bool__": "a Python condition",
+    "__complex__": "complex()",
+}
+CONDITION = "condition"  # TensorFlow's own cond and loops read their predicate in eager
+_DECIDERS = ("/while_loop.py", "/cond.py", "/tensor_util.py", "/control_flow_switch_case.py")
+
+
+class Recorder:
+    """Fills a `Recording` while `listening()` is entered."""
+
+    def __init__(self) -> None:
+        self.recording = Recording()
+        self._maps: list[dict[str, str]] = []
+        self._calls: list[Any] = []
+        self._silent = False
+
+    @contextmanager
+    def listening(self) -> Iterator[Recording]:
+        """Record all that runs eagerly in this thread."""
+        from tensorflow.python.framework import op_callbacks
+
+        with ExitStack() as stack:
+            for owner, name, make in self._patches():
+                original = getattr(owner, name)
+                setattr(owner, name, make(original))
+                stack.callback(setattr, owner, name, original)
+            op_callbacks.add_op_callback(self._on_op)
+            stack.callback(op_callbacks.remove_op_callback, self._on_op)
+            yield self.recording
+
+    def _patches(self) -> list[tuple[Any, str, Callable[[Any], Any]]]:
+        from tensorflow.python.eager import record
+        from tensorflow.python.eager.polymorphic_function import concrete_function
+        from tensorflow.python.framework import ops
+        from tensorflow.python.ops import script_ops
+
+        reads = [
+            (ops._EagerTensorBase, name, lambda f, w=word: self._reading(f, w))
+            for name, word in _WORDS.items()
+        ]
+        return [
+            *reads,
+            (record, "record_operation", self._recording_operation),
+            (record, "record_operation_backprop_only", self._recording_operation),
+            (concrete_function.ConcreteFunction, "_call_flat", self._calling),
+            (script_ops, "py_func_common", self._python_function),
+            (ops.Graph, "gradient_override_map", self._overriding),
+        ]
+
+    # Each hook below must never be the reason why the user's function fails.
+    def _on_op(
+        self,
+        op_type: Any,
+        inputs: Any,
+        attrs: Any,
+        outputs: Any,
+        op_name: Any = None,
+        graph: Any = None,
+    ) -> None:
+        if graph is not None or self._silent:
+            return
+        if len(self.recording.nodes) >= LIMIT:
+            self.recording.left_out[:] = ["limit"]
+            return
+        name = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
+        node = Node(
+            name, _eager(inputs), _eager(outputs), tuple(attrs or ()), line=lines.current(2)
+        )
+        if not _listening_tapes():
+            node.kind = "unrecorded"
+        if self._calls and name.startswith("__"):
+            node.kind, (node.concrete, node.snapshot) = "call", self._calls[-1]
+        node.override = self._ignored_override(name)
+        self.recording.nodes.append(node)
+
+    def _ignored_override(self, op_type: str) -> Override | None:
+        found = None
+        for mapping in self._maps:
+            found = mapping.get(op_type, found)
+        if found is None:
+            return None
+        from grader.xray.overrides import is_registered
+
+        return Override(found, is_registered(found), acts=False)
+
+    def _recording_operation(self, original: Any) -> Any:
+        signature = inspect.signature(original)
+
+        def record_operation(*args: Any, **named: Any) -> Any:
+            bound = signature.bind(*args, **named)
+            self._note_record(bound.arguments)
+            return original(*bound.args, **bound.kwargs)
+
+        return record_operation
+
+    def _note_record(self, given: dict[str, Any]) -> None:
+        outs, ins = _eager(given["output_tensors"]), _eager(given["input_tensors"])
+        # symbolic tensors: a function is being traced; ReadVariableOp comes as an op as well
+        if len(outs) != len(given["output_tensors"]) or given["op_type"] == "ReadVariableOp":
+            return
+        given["backward_function"] = memo = Memo(given["backward_function"])
+        if self._calls:
+            self._memo_of_call(outs, memo)
+        else:
+            name = str(given["op_type"])
+            node = Node(name, ins, outs, (), "custom", lines.current(3), backward=memo)
+            self.recording.nodes.append(node)
+
+    def _memo_of_call(self, outputs: tuple[Any, ...], memo: Memo) -> None:
+        made = {t._id for t in outputs}
+        for node in reversed(self.recording.nodes):
+            if node.kind == "call" and made & {t._id for t in node.outputs}:
+                node.backward = memo
+                return
+
+    def _calling(self, original: Any) -> Any:
+        from grader.xray.graphs import snapshot
+
+        def _call_flat(concrete: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
+            self._silent, silent = True, self._silent
+            state = snapshot(concrete.graph, captured_inputs)
+            self._silent = silent
+            self._calls.append((concrete, state))
+            try:
+                return original(concrete, tensor_inputs, captured_inputs)
+            finally:
+                self._calls.pop()
+
+        return _call_flat
+
+    def _python_function(self, original: Any) -> Any:
+        def py_func_common(func: Any, inp: Any, *rest: Any, **named: Any) -> Any:
+            result = original(func, inp, *rest, **named)
+            outs = _eager(result if isinstance(result, list | tuple) else [result])
+            if outs:
+                node = Node("PyFunc", _eager(inp), outs, (), "python", lines.current(2))
+                self.recording.nodes.append(node)
+            return result
+
+        return py_func_common
+
+    def _reading(self, original: Any, word: str) -> Any:
+        def read(tensor: Any, *rest: Any, **named: Any) -> Any:
+            kind = _reader(sys._getframe(1).f_code.co_filename, word)
+            if kind:
+                after = len(self.recording.nodes)
+                self.recording.detours.append(Detour(tensor._id, kind, lines.current(2), after))
+            return original(tensor, *rest, **named)
+
+        return read
+
+    def _overriding(self, original: Any) -> Any:
+        def gradient_override_map(graph: Any, op_type_map: Any) -> Any:
+            return watched_map(original, graph, op_type_map, self.recording, self._maps)
+
+        return gradient_override_map
+
+
+def _reader(file: str, word: str) -> str:
+    """Who reads a value: the user's code (its word), tf.cond or a loop ("condition"), or ""."""
+    name = file.replace("\\", "/")
+    if "/tensorflow/" not in name or name.endswith("resource_variable_ops.py"):
+        return word
+    return CONDITION if name.endswith(_DECIDERS) else ""
+
+
+def _eager(values: Any) -> tuple[Any, ...]:
+    """The eager tensors among some values (variables give their handle)."""
+    found = []
+    for value in values or ():
+        tensor = getattr(value, "handle", value)
+        if hasattr(tensor, "_id") and hasattr(tensor, "_numpy"):
+            found.append(tensor)
+    return tuple(found)
+
+
+def _listening_tapes() -> bool:
+    from tensorflow.python.eager import record
+
+    return bool(record.could_possibly_record())
