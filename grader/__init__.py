@@ -13,7 +13,7 @@ from . import quiet
 from .placeholder import ____
 
 if TYPE_CHECKING:
-    from .checking import CheckFailed, check, evaluate, hint, partial_credit
+    from .checking import CheckFailed, check, evaluate, hint, partial_credit, progress
     from .predictions import predict
     from .xray import explain
 
@@ -27,6 +27,7 @@ _HOMES = {
     "hint": "checking",
     "partial_credit": "checking",
     "predict": "predictions",
+    "progress": "checking",
     "explain": "xray",
 }
 
@@ -39,6 +40,7 @@ __all__ = [
     "hint",
     "partial_credit",
     "predict",
+    "progress",
 ]
 
 

@@ -1,4 +1,4 @@
-"""`check`, `evaluate`, `hint`: what a learner and a program call."""
+"""`check`, `evaluate`, `hint`, `progress`: what a learner and a program call."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from . import display, judge, probe, words
+from . import companions, display, judge, probe, record, words
 from .course import Course, CourseError
-from .display.report import report
+from .display.report import Report, report
 from .verdict import Verdict
 
 
@@ -27,9 +27,10 @@ def evaluate(id: str, object: Any, seed: int | None = None, part: str | None = N
     stored inputs in data/; a number draws fresh ones, which needs the course's solutions/.
     part: one graded part only. Raises CourseError for an unknown exercise or part.
     """
-    plan = _plan(id, seed, part)
-    if part is not None and part not in plan.terms.parts:
-        raise CourseError(f"{id} has no part {part!r}; it has {', '.join(plan.terms.parts)}")
+    return _evaluated(_plan(id, seed, part), object)
+
+
+def _evaluated(plan: judge.Plan, object: Any) -> Verdict:
     return plan.decide(probe.run(object, plan.request))
 
 
@@ -40,8 +41,11 @@ def check(id: str, object: Any, part: str | None = None, fresh: bool = False) ->
     fresh: on new inputs, which needs the instructor's side of the course.
     Raises CheckFailed when the answer is not right; writes nothing to stderr.
     """
-    verdict = evaluate(id, object, _fresh_seed(id) if fresh else None, part)
-    display.show(report(verdict, reveal=not fresh))
+    plan = _plan(id, _fresh_seed(id) if fresh else None, part)
+    verdict = _evaluated(plan, object)
+    if not fresh:
+        record.remember(verdict, plan.terms.parts)
+    display.show(_report(plan, verdict, object, reveal=not fresh))
     if not verdict.passed and not _scored_by_entry(verdict):
         raise CheckFailed(words.failed(verdict.exercise, verdict.part, verdict.headline))
 
@@ -64,10 +68,29 @@ def _scored_by_entry(verdict: Verdict) -> bool:
     return grading and any(f.key.startswith("entry:") for f in verdict.findings)
 
 
+def _report(plan: judge.Plan, verdict: Verdict, object: Any, *, reveal: bool) -> Report:
+    """The report, with the X-ray's finding where the gradient is missing or dead."""
+    also = words.ALSO.format(also=plan.terms.also) if plan.terms.also else ""
+    finding = companions.finding(plan, verdict, object) if reveal else ""
+    made = report(verdict, reveal=reveal, finding=finding, also=also)
+    return companions.with_card(made, plan, verdict, object) if reveal else made
+
+
+def progress() -> None:
+    """Shows the map: what is done, what is next, hints used, how well you predict."""
+    from .display import map
+
+    map.show(record.read(data_root()))
+
+
 def _plan(id: str, seed: int | None, part: str | None) -> judge.Plan:
     if seed is not None:
-        return judge.plan(Course.find(), id, part, seed)
-    return judge.stored(data_root(), id, part)
+        plan = judge.plan(Course.find(), id, part, seed)
+    else:
+        plan = judge.stored(data_root(), id, part)
+    if part is not None and part not in plan.terms.parts:
+        raise CourseError(f"{id} has no part {part!r}; it has {', '.join(plan.terms.parts)}")
+    return plan
 
 
 def data_root() -> Path:

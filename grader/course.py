@@ -54,6 +54,12 @@ class Chapter:
         """Built: the words that a learner's check needs."""
         return self.root / "data" / f"{self.name}.json"
 
+    @property
+    def title(self) -> str:
+        """The first heading of the text."""
+        lines = self.source.read_text(encoding="utf-8").splitlines()
+        return next((line[2:].strip() for line in lines if line.startswith("# ")), self.name)
+
     def load(self, module: str) -> ModuleType:
         """Import `reference.py` or `answers.py` afresh; CourseError names what is missing."""
         path = self.folder / f"{module}.py"

@@ -85,6 +85,12 @@ def stored(root: Path, exercise_id: str, part: str | None) -> Plan:
     return Plan(said, tuple(cases), answers, part, probes)
 
 
+def exercises_of(root: Path, chapter: str) -> list[str]:
+    """The exercises of a chapter, by data/; empty for a notebook that is no chapter."""
+    index = _index(root, _stamp(root))
+    return [name for name, ((said, _, _), _) in index.items() if said.chapter == chapter]
+
+
 def _stamp(root: Path) -> tuple[tuple[str, int], ...]:
     files = sorted((root / "data").glob("*.json"))
     return tuple((file.stem, file.stat().st_mtime_ns) for file in files)

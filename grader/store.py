@@ -33,7 +33,7 @@ class _Numbered:
         return self.arrays[header["n"]]
 
 
-def dump(entries: Mapping[str, Stored], probes: str) -> tuple[bytes, bytes]:
+def dump(entries: Mapping[str, Stored], probes: str, title: str) -> tuple[bytes, bytes]:
     """The .npz and the .json of a chapter, the same bytes for the same contracts."""
     numbered = _Numbered()
     rows = {}
@@ -44,7 +44,8 @@ def dump(entries: Mapping[str, Stored], probes: str) -> tuple[bytes, bytes]:
             "truth": _table(key.truth, numbered),
             "mistakes": {m: _table(answers, numbered) for m, answers in key.mistakes.items()},
         }
-    text = json.dumps({"exercises": rows, "probes": probes}, indent=1, ensure_ascii=False)
+    whole = {"title": title, "exercises": rows, "probes": probes}
+    text = json.dumps(whole, indent=1, ensure_ascii=False)
     file = io.BytesIO()
     np.savez(file, **{str(i): array for i, array in enumerate(numbered.arrays)})  # type: ignore[arg-type]
     return file.getvalue(), text.encode() + b"\n"

@@ -165,3 +165,16 @@ COMMIT = (
 NO_SUCH_GUESS = "{guess!r} is not a prediction. Use one of: {choices}."
 GUESS, TRUTH = "you said", "TensorFlow says"
 PREDICTED, MISPREDICTED = "As you predicted.", "Not what you predicted."
+
+
+LEGEND = "✓ done, … attempted, ↺ was right once and no longer is, ○ open; 2h: two hints used"
+ALSO = "Also right: {also}"
+
+
+def progress(
+    done: int, total: int, next: tuple[str, str] | None, right: int, predicted: int
+) -> str:
+    """The map in a sentence or two."""
+    said = f"{done} of {total} exercises done."
+    said += f" Next: {next[1]} in {next[0]}." if next else " Nothing is left to do."
+    return said + (f" {right} of {predicted} first predictions were right." if predicted else "")

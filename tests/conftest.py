@@ -26,3 +26,17 @@ def course_copy(tmp_path):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def mini(tmp_path_factory):
+    """The small test course, built: answers of every kind in one chapter."""
+    from grader.build import build
+    from grader.course import Course
+
+    root = tmp_path_factory.mktemp("mini")
+    shutil.copytree(ROOT / "tests" / "mini", root, dirs_exist_ok=True)
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    course = Course.find(root)
+    build(course, course.chapters)
+    return course

@@ -30,6 +30,7 @@ check("{id}", {id}, part="{part}", fresh=True)
 # nbgrader takes a number as the last value of a graded cell for partial credit.
 _TABLE = """check("{id}", {id})
 ### BEGIN HIDDEN TESTS
+from grader import partial_credit
 partial_credit("{id}", {id}, points={points})
 ### END HIDDEN TESTS"""
 

@@ -24,7 +24,7 @@ def data(chapter: Chapter) -> tuple[bytes, bytes]:
         cases = cases_for(exercise, STORED_SEED)
         said = terms(exercise, given.get(name, ""), chapter.name)
         entries[name] = (said, cases, key(exercise, cases))
-    return store.dump(entries, chapter.probes)
+    return store.dump(entries, chapter.probes, chapter.title)
 
 
 def same_arrays(one: bytes, two: bytes) -> bool:

@@ -44,4 +44,4 @@ def chosen(names: list[str] | None) -> tuple[Course, list[Chapter]]:
     return course, [course.chapter(name) for name in names]
 
 
-from . import author, teach  # noqa: E402, F401  (importing registers the commands)
+from . import author, learn, teach  # noqa: E402, F401  (importing registers the commands)

@@ -22,22 +22,25 @@ class Report:
     says: tuple[str, ...] = ()
     rows: tuple[tuple[str, str], ...] = ()
     checked: str = ""
+    also: str = ""
     picture: str = ""
     picture_says: str = ""
     verdict: Mapping[str, str | None] = field(default_factory=dict)
 
 
-def report(verdict: Verdict, *, reveal: bool = True, finding: str = "") -> Report:
+def report(verdict: Verdict, *, reveal: bool = True, finding: str = "", also: str = "") -> Report:
     """The report of a verdict.
 
     reveal: whether inputs and right values may be shown (not for the hidden inputs of grading).
     finding: a line of the gradient X-ray about the learner's own function.
+    also: another right answer, shown after a pass.
     """
     title = verdict.exercise + (f" · {verdict.part}" if verdict.part else "")
     says = tuple(line for line in (*verdict.says.split("\n"), finding) if line)
     if verdict.passed:
         checked = _checked(verdict)
-        return Report(title, PASS, verdict.headline, checked=checked, verdict=_data(verdict))
+        data = _data(verdict)
+        return Report(title, PASS, verdict.headline, checked=checked, also=also, verdict=data)
     first = verdict.first
     rows = _rows(first) if first is not None and reveal else ()
     return Report(title, verdict.outcome, verdict.headline, says, rows, verdict=_data(verdict))

@@ -6,7 +6,7 @@ import sys
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, Template, select_autoescape
+from jinja2 import Environment, PackageLoader, select_autoescape
 
 from .report import Report
 
@@ -16,18 +16,21 @@ MARKS = {"pass": "✓", "fail": "✗", "error": "!", "unattempted": "○"}
 
 
 @lru_cache(maxsize=1)
-def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("grader", "display"), autoescape=select_autoescape(["html"])
-    )
-    return environment.get_template("report.html")
+def _environment() -> Environment:
+    loader = PackageLoader("grader", "display")
+    return Environment(loader=loader, autoescape=select_autoescape(["html"]))
+
+
+def render(template: str, **values: Any) -> str:
+    """A template of this package, filled in."""
+    return _environment().get_template(template).render(**values)
 
 
 def bundle(report: Report) -> dict[str, Any]:
     """The report as a MIME bundle."""
-    html = _template().render(report=report, mark=MARKS[report.outcome])
+    html = render("report.html", report=report, mark=MARKS[report.outcome])
     made: dict[str, Any] = {"text/html": html, "text/plain": text(report)}
-    return made | ({VERDICT: report.verdict} if report.verdict else {})
+    return made | ({VERDICT: dict(report.verdict)} if report.verdict else {})
 
 
 def text(report: Report) -> str:
@@ -37,18 +40,24 @@ def text(report: Report) -> str:
     width = max((len(label) for label, _ in report.rows), default=0)
     lines += [f"  {label:<{width}}  {value}" for label, value in report.rows]
     lines += [f"  {report.checked}"] if report.checked else []
+    lines += [f"  {report.also}"] if report.also else []
     lines += [f"  [{report.picture_says}]"] if report.picture_says else []
     return "\n".join(lines)
 
 
 def show(report: Report) -> None:
     """Displays the report in a notebook, prints it elsewhere. Never writes to stderr."""
+    send(bundle(report))
+
+
+def send(bundle: dict[str, Any]) -> None:
+    """Displays a MIME bundle in a notebook, prints its text elsewhere."""
     if not in_notebook():
-        print(text(report))
+        print(bundle["text/plain"])
         return
     from IPython.display import display
 
-    display(bundle(report), raw=True)
+    display(bundle, raw=True)
 
 
 def in_notebook() -> bool:

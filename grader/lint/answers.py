@@ -64,7 +64,7 @@ def wrongly(what: str, verdict: Verdict) -> str | None:
         return None if verdict.outcome == "error" else f"should raise, got {got}"
     if verdict.passed:
         return "should fail, but passes"
-    wanted = what.replace("_", " ")
+    wanted = what.rstrip("0123456789").rstrip("_").replace("_", " ")
     if (verdict.mistake or "") != wanted:
         return f"should be named {wanted!r}, got {got} {_first(verdict)}"
     return None

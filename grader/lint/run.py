@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import nbformat
-from nbclient import NotebookClient
 
 from ..course import Chapter
+from ..verify import run
 from . import Fault
-
-CELL_SECONDS = 240
 
 
 def top_to_bottom(chapter: Chapter) -> Iterator[Fault]:
@@ -30,12 +28,5 @@ def top_to_bottom(chapter: Chapter) -> Iterator[Fault]:
 def executed(chapter: Chapter) -> Any:
     """The instructor's notebook, run in the folder where a learner runs theirs."""
     book = nbformat.read(chapter.solution, as_version=4)
-    folder = chapter.solution.parent
-    client = NotebookClient(
-        book,
-        timeout=CELL_SECONDS,
-        allow_errors=True,
-        resources={"metadata": {"path": str(folder)}},
-    )
-    client.execute()
+    run(book, chapter.solution.parent)
     return book

@@ -1,0 +1,59 @@
+"""What a verdict brings along: the X-ray's finding and a small surrogate card.
+
+Both look at the learner's own function once more, and both may fail without harm: a verdict
+stands without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from .contract import Case
+from .display.report import Report
+from .judge import Plan
+from .probe.modes import tensors
+from .quiet import quiet
+from .verdict import Verdict
+
+DEAD = ("none", "zeros", "nan")
+
+
+def finding(plan: Plan, verdict: Verdict, answer: Any) -> str:
+    """One line on which op cuts, zeroes or poisons the gradient; empty where there is none."""
+    first = verdict.first
+    if first is None or plan.terms.probe != "function" or not first.key.startswith("gradient"):
+        return ""
+    if first.status not in DEAD:
+        return ""
+    return _harmless(lambda: _xray(answer, first.case), "")
+
+
+def _xray(answer: Any, case: Case) -> str:
+    from .xray import explain
+
+    return str(explain(answer, *tensors(case).values()).finding)
+
+
+def with_card(report: Report, plan: Plan, verdict: Verdict, answer: Any) -> Report:
+    """The report with a surrogate card, where a gradient of one scalar-wise input is wrong."""
+    first = verdict.first
+    if first is None or plan.terms.card is None or not first.key.startswith("gradient"):
+        return report
+    picture = _harmless(lambda: _card(plan, answer), None)
+    return (
+        report if picture is None else replace(report, picture=picture[0], picture_says=picture[1])
+    )
+
+
+def _card(plan: Plan, answer: Any) -> tuple[str, str] | None:
+    return None
+
+
+def _harmless(run: Callable[[], Any], otherwise: Any) -> Any:
+    try:
+        with quiet():
+            return run()
+    except Exception:
+        return otherwise
