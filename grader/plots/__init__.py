@@ -12,11 +12,11 @@ _HOME = {
     "draw_card": "card",
     "sample_card": "sample",
     "surrogate_card": "surrogate",
-    "interactive": "interactive",
-    "marble": "marble",
+    "interactive": "sliders",
+    "marble": "descent",
     "jacobian_map": "jacobian",
-    "ribbons": "ribbons",
-    "v_curve": "v_curve",
+    "ribbons": "flow",
+    "v_curve": "differences",
     "adam_moments": "adam",
     "adam_history": "adam",
     "loss_surface": "surface",
@@ -25,6 +25,7 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:
+    # No module has a name of this list: an imported module would hide the function.
     # Lazy: a check that draws nothing does not wait for matplotlib.
     if name not in _HOME:
         raise AttributeError(f"grader.plots has no {name!r}; it has {', '.join(sorted(_HOME))}")

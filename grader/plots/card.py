@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,6 +42,7 @@ class Card:
     expected: Curve | None = None
     title: str = "Surrogate card"
     note: str = ""
+    surrogate_name: str = words.SURROGATE
 
 
 def card_from_arrays(
@@ -107,9 +109,11 @@ def _legend(axis: Axes, small: bool) -> None:
     # What lies beneath is drawn first and named last.
     if handles and handles[0].get_linewidth() == BAND:
         handles, labels = [*handles[1:], handles[0]], [*labels[1:], labels[0]]
-    place = {"loc": "lower left", "bbox_to_anchor": (-0.015, 1.0), "borderpad": 0.1}
-    shape = {"ncols": 1 if small else 3, "labelspacing": 0.15, "columnspacing": 1.1}
-    axis.legend(handles, labels, handlelength=2.3, handletextpad=0.6, **place, **shape)
+    place: dict[str, Any] = {"bbox_to_anchor": (-0.015, 1.0), "borderpad": 0.1}
+    shape: dict[str, Any] = {"ncols": 1 if small else 3, "labelspacing": 0.15, "columnspacing": 1.1}
+    axis.legend(
+        handles, labels, loc="lower left", handlelength=2.3, handletextpad=0.6, **place, **shape
+    )
 
 
 def _draw_values(axis: Axes, card: Card) -> None:
@@ -122,13 +126,14 @@ def _draw_values(axis: Axes, card: Card) -> None:
     if card.smooth is not None:
         x, y = card.smooth.line()
         axis.plot(x, y, color=LEARNER.light, ls=(0, (4, 2)), label=words.SMOOTH)
-    _limit(axis, [card.forward, card.smooth, card.averaged])
+    axis.set_ylim(limits([card.forward, card.smooth, card.averaged]))
 
 
 def _draw_derivatives(axis: Axes, card: Card) -> None:
     axis.set_ylabel("derivative")
     if card.expected is not None:
-        label = words.EXPECTED
+        of_noise = card.averaged is not None and card.slope is not None
+        label = words.AVERAGED_SLOPE if of_noise else words.EXPECTED
         axis.plot(*card.expected.line(), color=EXPECTED.light, lw=BAND, alpha=0.55, label=label)
     arrows = [j for j in card.forward.jumps if np.isfinite(j.at) and j.mass != 0.0]
     if card.slope is not None:
@@ -139,13 +144,13 @@ def _draw_derivatives(axis: Axes, card: Card) -> None:
     if card.surrogate is not None:
         x, y = card.surrogate.line()
         few = "s" if x.size < _FEW_SAMPLES else None  # then every sample is seen
-        style = {"ls": (0, (4, 2)), "lw": 2.2, "marker": few, "ms": 4}
-        axis.plot(x, y, color=LEARNER.light, label=words.SURROGATE, **style)
+        style: dict[str, Any] = {"ls": (0, (4, 2)), "lw": 2.2, "marker": few, "ms": 4}
+        axis.plot(x, y, color=LEARNER.light, label=card.surrogate_name, **style)
         _dots(axis, card.surrogate.jumps, LEARNER.light, marker="s")
     if card.surrogate is None:
         _say(axis, card.note)
     masses = [jump.mass for jump in arrows] if card.slope is not None else []
-    _limit(axis, [card.slope, card.surrogate, card.expected], [0.0, *masses])
+    axis.set_ylim(limits([card.slope, card.surrogate, card.expected], [0.0, *masses]))
 
 
 def _dots(axis: Axes, jumps: tuple[Jump, ...], colour: str, marker: str = "o") -> None:
@@ -153,7 +158,14 @@ def _dots(axis: Axes, jumps: tuple[Jump, ...], colour: str, marker: str = "o") -
     if len(jumps) > MOST_ARROWS:
         return
     places = [j.x for j in jumps]
-    style = {"ls": "none", "marker": marker, "ms": 5, "mec": colour, "clip_on": False, "zorder": 4}
+    style: dict[str, Any] = {
+        "ls": "none",
+        "marker": marker,
+        "ms": 5,
+        "mec": colour,
+        "clip_on": False,
+        "zorder": 4,
+    }
     for limits in ([j.left for j in jumps], [j.right for j in jumps]):
         axis.plot(places, limits, mfc=PAPER.light, **style)
     axis.plot(places, [j.at for j in jumps], mfc=colour, **{**style, "zorder": 5})
@@ -181,16 +193,17 @@ def _say(axis: Axes, note: str) -> None:
               wrap=True, zorder=9, fontsize=8.5)  # fmt: skip
 
 
-def _limit(axis: Axes, curves: list[Curve | None], also: list[float] | None = None) -> None:
-    """The bulk of the values and everything in ``also``: a pole does not flatten the rest."""
-    drawn = [c for c in curves if c is not None]
-    finite = [c.y[np.isfinite(c.y)] for c in drawn]
+def limits(curves: Iterable[Curve | None], also: Iterable[float] = ()) -> tuple[float, float]:
+    """The bulk of the values and all of ``also``: a pole does not flatten the rest."""
+    drawn, extra = [c for c in curves if c is not None], np.asarray(list(also))
+    every = np.concatenate([*(c.y[np.isfinite(c.y)] for c in drawn), extra])
     even = [c.at(np.linspace(c.x[0], c.x[-1], 201)) for c in drawn]
-    every = np.concatenate([*finite, np.asarray(also or [0.0])])
+    if every.size == 0:
+        return -1.0, 1.0
     low, high = float(every.min()), float(every.max())
-    bulk = spread(np.concatenate([*even, np.asarray(also or [0.0])]))
+    bulk = spread(np.concatenate([*even, extra]))
     if high - low > 8 * bulk:
         middle = float(np.median(every))
         low, high = max(low, middle - 4 * bulk), min(high, middle + 4 * bulk)
     margin = 0.08 * ((high - low) or 1.0)
-    axis.set_ylim(low - margin, high + margin)
+    return low - margin, high + margin

@@ -47,7 +47,7 @@ class Picture:
         """The picture as an ``<svg>`` element whose colours are CSS variables."""
         out = io.StringIO()
         with house_style():
-            self._figure.savefig(out, format="svg", metadata=_NO_METADATA)
+            self._figure.savefig(out, format="svg", dpi=PNG_DPI, metadata=_NO_METADATA)
         return _themed(out.getvalue(), self.alt, self.size)
 
     @cached_property
@@ -67,10 +67,12 @@ class Picture:
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         width, height = self.size
-        page = self.html.removesuffix("</div>") + self._still() + "</div>"
         png = b64encode(self.png).decode("ascii")
-        data = {"text/html": page, "image/png": png, "text/plain": self.alt}
+        data = {"text/html": self._page(), "image/png": png, "text/plain": self.alt}
         return data, {"image/png": {"width": width, "height": height}}
+
+    def _page(self) -> str:
+        return self.html.removesuffix("</div>") + self._still() + "</div>"
 
     def _still(self) -> str:
         png = b64encode(self.png).decode("ascii")
@@ -83,7 +85,7 @@ class Picture:
         """Write the PNG to ``path``, or the themed HTML when the name ends in ``.html``."""
         path = Path(path)
         if path.suffix == ".html":
-            path.write_text(self._repr_mimebundle_()[0]["text/html"], encoding="utf-8")
+            path.write_text(self._page(), encoding="utf-8")
         else:
             path.write_bytes(self.png)
 

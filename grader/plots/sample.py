@@ -50,7 +50,7 @@ def sample_card(
     if not note and mode == "auto" and sampler.mode == "outside":
         note = words.only_traced(Sampler(f, "eager").gradient(probe))
     average = None if noise is None else averaged(values, low, high, noise)
-    start = _start(values, low, high) if average is None else float(average.value.y[0])
+    start = left_end(values, low, high) if average is None else float(average.value.y[0])
     smooth = None if surrogate is None else surrogate.integral(start)
     card = Card(low, high, steps, slope, surrogate, smooth, title=title, note=note)
     if average is None:
@@ -68,8 +68,8 @@ def _coupled(sampler: Sampler, low: float, high: float, title: str) -> Card:
     return card_from_arrays(x, values, gradient, title=title, note=note)
 
 
-def _start(values: Function, low: float, high: float) -> float:
-    """The forward at the left end; the middle of its jump when the interval begins at one."""
+def left_end(values: Function, low: float, high: float) -> float:
+    """The value at the left end; the middle of the jump when the interval begins at one."""
     near = 2e-6 * (high - low)
     before, after = (float(v) for v in values(np.array([low - near, low + near])))
     return (before + after) / 2 if np.isfinite(before) else after

@@ -1,0 +1,139 @@
+"""Jacobians as heat maps, the wrong entries framed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from grader.plots import words
+from grader.plots.curve import Array
+from grader.plots.figure import Margins, Picture, head, panels
+from grader.plots.theme import PAPER, WRONG, house_style, readable_on
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+MOST_NUMBERS = 10
+"""Up to so many rows and columns the numbers are written into the cells."""
+MOST_FRAMES = 60
+_HALVES = ("#0a4a8c", "#5b9bd5", "#f7f7f7", "#e8a15c", "#8f3d00")  # blue below 0, orange above
+
+
+def jacobian_map(
+    got: ArrayLike,
+    expected: ArrayLike | None = None,
+    *,
+    rtol: float = 1e-4,
+    title: str = "Jacobian",
+) -> Picture:
+    """Heat maps of ``got``, ``expected`` and their ratio; rows are outputs, columns inputs.
+
+    Arrays of any rank above 2 are laid out as (outputs, inputs) when ``got`` is square in rank
+    (target + source of equal rank), else by the last axis. Entries that differ by more than
+    ``rtol`` of the largest expected one are framed. Shapes that differ are said, not broadcast.
+    """
+    one = as_matrix(got)
+    other = None if expected is None else as_matrix(expected)
+    if other is None or other.shape != one.shape:
+        return _unmatched(one, other, title)
+    wrong = wrong_entries(one, other, rtol)
+    top = float(np.nanmax(np.abs([one, other]), initial=1e-12))
+    framed = wrong.sum() <= MOST_FRAMES
+    with house_style():
+        figure, axes = panels(9.0, _height(one) + 0.3, 1, 3, _WITH_NOTE)
+        head(figure, title, words.heat_note(wrong, framed, top))
+        _heat(axes[0], one, words.GOT, top)
+        _heat(axes[1], other, words.EXPECTED_ARRAY, top)
+        _heat(axes[2], ratio(one, other), words.RATIO, 2.0, centre=1.0)
+        for axis in (axes[0], axes[2]) if framed else ():
+            _frame(axis, wrong)
+    return Picture(figure, title, words.jacobian_alt(title, one.shape, wrong))
+
+
+_WITH_NOTE = Margins(left=0.6, right=0.2, top=0.72, bottom=0.8, between=0.55)
+
+
+def as_matrix(array: ArrayLike) -> Array:
+    """(outputs, inputs): an even rank is split in half, an odd one before its last axis."""
+    values = np.asarray(array, np.float64)
+    if values.ndim < 2:
+        return values.reshape(1, -1)
+    half = values.ndim // 2 if values.ndim % 2 == 0 else values.ndim - 1
+    return values.reshape(int(np.prod(values.shape[:half])), -1)
+
+
+def wrong_entries(got: Array, expected: Array, rtol: float) -> NDArray[np.bool_]:
+    """Where two matrices of one shape disagree; NaN agrees with NaN only."""
+    room = rtol * float(np.nanmax(np.abs(expected), initial=0.0)) + 1e-12
+    return ~np.isclose(got, expected, rtol=0.0, atol=room, equal_nan=True)
+
+
+def ratio(got: Array, expected: Array) -> Array:
+    """got / expected; 1 where both are 0, NaN where only the expected one is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = got / expected
+    both = (got == 0) & (expected == 0)
+    return np.where(both, 1.0, np.where(expected == 0, np.nan, quotient))
+
+
+def _unmatched(one: Array, other: Array | None, title: str) -> Picture:
+    shown = [(words.GOT, one)] + ([] if other is None else [(words.EXPECTED_ARRAY, other)])
+    tops = [float(np.nanmax(np.abs(a), initial=1e-12)) for _, a in shown]
+    top = max(tops)
+    note = words.heat_key(top) if other is None else words.shapes_differ(one.shape, other.shape)
+    with house_style():
+        tall = max(_height(array) for _, array in shown) + 0.3
+        figure, axes = panels(3.4 * len(shown) + 0.4, tall, 1, len(shown), _WITH_NOTE)
+        head(figure, title, note)
+        for axis, (name, array) in zip(axes, shown, strict=True):
+            _heat(axis, array, name, top)
+    return Picture(figure, title, f"{words.jacobian_alt(title, one.shape, None)} {note}")
+
+
+def _height(array: Array) -> float:
+    return float(np.clip(1.3 + 2.5 * array.shape[0] / array.shape[1], 1.9, 4.0))
+
+
+def _colours() -> Colormap:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("grader", _HALVES).with_extremes(bad="#c9ccd1")
+
+
+def _heat(axis: Axes, array: Array, title: str, reach: float, centre: float = 0.0) -> None:
+    axis.set_title(title, loc="left")
+    axis.grid(False)
+    many = max(array.shape) > MOST_NUMBERS  # shapes by the hundred make a slow page
+    span: dict[str, Any] = {"vmin": centre - reach, "vmax": centre + reach}
+    mesh = axis.pcolormesh(array, cmap=_colours(), rasterized=many, **span)
+    axis.invert_yaxis()
+    axis.set_xlabel("input")
+    axis.set_ylabel("output")
+    for ticks, count in ((axis.set_xticks, array.shape[1]), (axis.set_yticks, array.shape[0])):
+        shown = range(0, count, max(1, -(-count // 8)))
+        ticks([i + 0.5 for i in shown], [str(i) for i in shown])
+    if not many:
+        _numbers(axis, array, mesh.to_rgba(array))
+
+
+def _numbers(axis: Axes, array: Array, colours: Array) -> None:
+    from matplotlib.colors import to_hex
+
+    size = 8.0 if array.shape[1] <= 6 else 6.5
+    for (i, j), value in np.ndenumerate(array):
+        text = "–" if np.isnan(value) else words.number(float(value), 2)
+        ink = readable_on(to_hex(tuple(colours[i, j])))
+        axis.text(j + 0.5, i + 0.5, text, ha="center", va="center", color=ink, fontsize=size)
+
+
+def _frame(axis: Axes, wrong: NDArray[np.bool_]) -> None:
+    from matplotlib.patches import Rectangle
+
+    for i, j in np.argwhere(wrong):
+        for colour, width, style in ((PAPER, 3.6, "-"), (WRONG, 2.0, "--")):
+            box = Rectangle((j + 0.07, i + 0.07), 0.86, 0.86, fill=False, ls=style, lw=width)
+            box.set_edgecolor(colour.light)
+            axis.add_patch(box)
