@@ -85,14 +85,15 @@ class ForkClient(NotebookClient):
         """Frames until the kernel is idle; SIGINT at the deadline, Ended after the grace."""
         reply: dict[str, Any] = {"status": "ok"}
         late = False
-        limit = self.limits.cell if self.limits.cell > 0 else float("inf")
-        deadline = min(time.monotonic() + limit, self.ends)
+        limit = self._get_timeout(streams.cell)
+        deadline = self.ends if limit is None else min(time.monotonic() + limit, self.ends)
         while True:
             try:
-                frame = self.reader.frame(None if deadline == float("inf") else deadline)
+                frame = self.reader.frame(deadline)
             except frames.Late:
-                if late:
-                    raise Ended("timeout", "a cell ran past its time limit and had to be killed")
+                if late or not self.interrupt_on_timeout:
+                    reason = "a cell ran past its time limit and had to be killed"
+                    raise Ended("timeout", reason) from None
                 late, deadline = True, time.monotonic() + self.limits.grace
                 self.process.interrupt()
                 continue
@@ -117,19 +118,25 @@ class ForkClient(NotebookClient):
     def ask(self, kind: bytes, payload: bytes, answer: bytes, seconds: float) -> bytes:
         """Send an order that is no cell and wait for the frame that answers it; raises Ended."""
         self.serial += 1
-        deadline = time.monotonic() + seconds
         try:
             self.writer.send(kind, self.serial, payload)
-            while True:
-                frame = self.reader.frame(deadline)
-                if frame.kind == answer:
-                    if frame.serial != self.serial:
-                        raise frames.ProtocolError("an answer to a question that was not asked")
-                    return frame.payload
-        except frames.Late as error:
-            raise Ended("timeout", "no answer in time") from error
+            try:
+                return self._answer(answer, time.monotonic() + seconds)
+            except frames.Late:
+                self.process.interrupt()
+                return self._answer(answer, time.monotonic() + self.limits.grace)
+        except frames.Late:
+            raise Ended("timeout", "no answer in time, even when interrupted") from None
         except (frames.ProtocolError, frames.ChildGone, OSError) as error:
             raise self._ended(error) from error
+
+    def _answer(self, kind: bytes, deadline: float) -> bytes:
+        while True:
+            frame = self.reader.frame(deadline)
+            if frame.kind == kind:
+                if frame.serial != self.serial:
+                    raise frames.ProtocolError("an answer to a question that was not asked")
+                return frame.payload
 
 
 class _NoReplies:

@@ -103,7 +103,9 @@ class Reader:
         self.poll.register(sock, select.POLLIN)
 
     def frame(self, deadline: float | None) -> Frame:
-        """The next frame. Raises Late, ChildGone, OutputLimit or ProtocolError."""
+        """The next frame. Raises Late (also amid a flood), ChildGone, OutputLimit, ProtocolError."""
+        if deadline is not None and time.monotonic() > deadline:
+            raise Late
         self._fill(HEADER.size, deadline)
         kind, serial, length = HEADER.unpack_from(self.buffer)
         if kind not in FROM_CHILD:

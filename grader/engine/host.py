@@ -107,6 +107,7 @@ class Zygote:
             ready = str(error).encode() * 0
         if not ready:
             raise ZygoteError(f"the warm process did not start:\n{self.last_words()}")
+        self.namespaced = json.loads(ready)["namespaced"]
 
     def last_words(self) -> str:
         """The end of what the zygote wrote to its log."""

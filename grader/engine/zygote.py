@@ -73,7 +73,7 @@ def serve(control: socket.socket, setup: dict[str, Any], spaces: list[layers.Lay
     off = [layers.Layer(name, False, "not asked for") for name in ("mount", "pid", "net", "ipc")]
     prepared = sandbox.prepare(spaces or off, setup["public"], setup["hidden"])
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if prepared.namespaced else -1
-    control.send(json.dumps({"ready": True, "pid": os.getpid()}).encode())
+    control.send(json.dumps({"namespaced": prepared.namespaced}).encode())
     children = select.poll()
     children.register(control, select.POLLIN)
     while True:

@@ -14,7 +14,7 @@ from grader.engine.limits import Limits
 from grader.engine.sandbox import layers, root
 from grader.engine.sandbox.layers import NAMES, Layer
 
-__all__ = ["NAMES", "Layer", "Prepared", "missing", "prepare", "report", "seal"]
+__all__ = ["NAMES", "Layer", "Prepared", "enough", "missing", "prepare", "report", "seal"]
 FIRST_UID = 61_184  # systemd's range for dynamic users: owned by nobody else
 LAST_UID = 65_519
 
@@ -90,6 +90,12 @@ def seal(prepared: Prepared, limits: Limits, owner: int | None, scratch: str) ->
 def missing(found: Iterable[Layer]) -> list[Layer]:
     """The layers that are off."""
     return [layer for layer in found if not layer.on]
+
+
+def enough(found: Iterable[Layer]) -> bool:
+    """Whether a run may go on without anybody's leave: all on, but for Landlock, a second fence
+    where the file system and network are the child's own."""
+    return all(layer.on for layer in found if layer.name != "landlock")
 
 
 def report(found: Iterable[Layer]) -> str:

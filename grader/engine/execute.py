@@ -1,0 +1,122 @@
+"""nbgrader's Execute preprocessor with the engine behind it.
+
+Every `c.Execute.*` option and `--no-execute` keep their meaning; a kernel that is not Python's is
+refused rather than run outside of the sandbox.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.kernelspec import KernelSpecManager
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import Execute
+from traitlets import Bool, Dict
+
+from grader.engine import files, warm, work
+from grader.engine.judging import Judge, Ruling
+from grader.engine.limits import Limits
+
+TRAITS = """timeout timeout_func interrupt_on_timeout error_on_timeout skip_cells_with_tag
+store_widget_state record_timing allow_errors coalesce_streams""".split()
+PYTHON = ("", "python", "python3")
+ALLOW = "GRADER_ALLOW_UNSANDBOXED"
+MARKER = "GRADER_ENGINE_MARKER"
+
+
+class EngineExecute(Execute):
+    """Executes a notebook in a child of the warm process; judged cells get the judge's outputs."""
+
+    allow_unsandboxed = Bool(
+        False, help="Run submissions even where layers of the sandbox are missing."
+    ).tag(config=True)
+    limits = Dict(help="Limits that differ from grader.engine.limits.Limits.").tag(config=True)
+    tensorflow = Bool(True, help="Whether the warm process imports TensorFlow.").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: Any = None, km: Any = None) -> Any:
+        """Execute `nb` in place, as nbgrader's own preprocessor does."""
+        self.nb, self.resources = nb, resources or {}
+        job, judge = self.prepare(nb, self.resources)
+        _mark()
+        result = work.run(self.zygote(), job, self.on_cell_executed)
+        return self.finish(result, judge, self.resources)
+
+    def zygote(self) -> Any:
+        """The warm process for this course."""
+        return warm.zygote(self.root, self._hidden(), True, self.tensorflow)
+
+    @property
+    def root(self) -> Path:
+        """The course's root: what the converter says, else the current directory."""
+        coursedir = self._coursedir()
+        return Path(coursedir.root if coursedir is not None else os.getcwd())
+
+    def _coursedir(self) -> Any:
+        above = self.parent
+        while above is not None and getattr(above, "coursedir", None) is None:
+            above = getattr(above, "parent", None)
+        return getattr(above, "coursedir", None)
+
+    def _hidden(self) -> list[str]:
+        coursedir = self._coursedir()
+        if coursedir is None:
+            return []
+        names = ("source", "submitted", "autograded", "feedback")
+        folders = [getattr(coursedir, f"{name}_directory") for name in names]
+        found = [*folders, "gradebook.db", ".course_key", ".grader"]
+        return [str(self.root / name) for name in found]
+
+    def prepare(self, nb: NotebookNode, resources: Any) -> tuple[work.Job, Judge | None]:
+        """The job for a notebook, and its judge where a gradebook knows master copies."""
+        self._refuse_other_kernels(nb)
+        limits = Limits.from_dict({**Limits().as_dict(), **self.limits})
+        path = resources.get("metadata", {}).get("path")
+        job = work.Job(
+            nb, limits, files=files.pack(Path(path), limits) if path else b"",
+            traits={name: getattr(self, name) for name in TRAITS},
+            course=warm.public_folders(self.root),
+            allow_unsandboxed=self.allow_unsandboxed or bool(os.environ.get(ALLOW)),
+        )  # fmt: skip
+        judge = None
+        about = resources.get("nbgrader", {})
+        if "student" in about and "db_url" in about:
+            judge = Judge(self.root, about["student"], masters(about))
+            judge.prepare(job)
+        return job, judge
+
+    def finish(self, result: work.Result, judge: Judge | None, resources: Any) -> Any:
+        """Write verdicts into the notebook and the run's record into `resources["grader"]`."""
+        if work.tidy(result.notebook):
+            result.notes.append("outputs that were not of the notebook format")
+        rulings: list[Ruling] = judge.settle(result) if judge else []
+        path = resources.get("metadata", {}).get("path")
+        if path and result.files:
+            files.write(Path(path), result.files)
+        resources["grader"] = {"fault": result.fault, "notes": result.notes, "rulings": rulings,
+                               "seconds": result.seconds}  # fmt: skip
+        return result.notebook, resources
+
+    def _refuse_other_kernels(self, nb: NotebookNode) -> None:
+        name = self.kernel_name or nb.metadata.get("kernelspec", {}).get("name") or ""
+        if name in PYTHON:
+            return
+        spec = KernelSpecManager().get_kernel_spec(name)  # raises NoSuchKernel, as nbclient does
+        if spec.language.lower() != "python":
+            raise work.Unsafe(f"kernel {name!r} is not Python's: the engine cannot shut it in")
+
+
+def masters(about: dict[str, Any]) -> dict[str, str]:
+    """The master copies of a notebook's cells by grade id, from the gradebook."""
+    with Gradebook(about["db_url"]) as gradebook:
+        notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
+        return {cell.name: cell.source or "" for cell in notebook.source_cells}
+
+
+def _mark() -> None:
+    """Tests that must know whether the engine ran name a file here."""
+    if path := os.environ.get(MARKER):
+        with open(path, "a") as file:
+            file.write("ran\n")

@@ -1,0 +1,35 @@
+"""Puts the engine into nbgrader, from one line in nbgrader_config.py: `grader.engine.plug(c)`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+EXECUTE = "grader.engine.execute.EngineExecute"
+
+
+def plug(c: Any) -> None:
+    """Make `nbgrader autograde`, formgrader and `nbgrader validate` run this engine.
+
+    `c` is the config object of nbgrader_config.py. Safe to call again and again.
+    """
+    c.Autograde.autograde_preprocessors = [
+        EXECUTE,
+        "nbgrader.preprocessors.IgnorePattern",
+        "nbconvert.preprocessors.ClearMetadataPreprocessor",
+        "nbgrader.preprocessors.LimitOutput",
+        "nbgrader.preprocessors.SaveAutoGrades",
+        "nbgrader.preprocessors.AssignLatePenalties",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+    _swap_validator()
+
+
+def _swap_validator() -> None:
+    """`Validator.preprocessors` is not configurable: its default is what there is to change."""
+    from nbgrader.preprocessors import CheckCellMetadata, ClearOutput
+    from nbgrader.validator import Validator
+
+    from grader.engine.execute import EngineExecute
+
+    chosen = [CheckCellMetadata, ClearOutput, EngineExecute]
+    Validator.class_traits()["preprocessors"].default_args = (chosen,)

@@ -1,0 +1,43 @@
+"""The zygote of this process: started at first use, kept while the same course is graded."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from grader.engine.host import Zygote
+
+PUBLIC = ("data", "notebooks")
+_lock = threading.Lock()
+_current: dict[str, tuple[tuple[object, ...], Zygote]] = {}
+
+
+def public_folders(root: Path) -> dict[str, str]:
+    """The folders of a course that a learner has anyway."""
+    if not (root / "data").is_dir():
+        return {}
+    return {name: str(root / name) for name in PUBLIC if (root / name).is_dir()}
+
+
+def zygote(root: Path, hidden: Iterable[str] = (), sandboxed: bool = True,
+           tensorflow: bool = True) -> Zygote:  # fmt: skip
+    """The warm process for the course at `root`; another course's is ended first."""
+    public = public_folders(root)
+    key = (tuple(sorted(public.items())), sandboxed, tensorflow)
+    with _lock:
+        held = _current.get("zygote")
+        if held is None or held[0] != key:
+            if held is not None:
+                held[1].close()
+            found = Zygote(public, hidden, sandboxed, tensorflow)
+            _current["zygote"] = (key, found)
+        return _current["zygote"][1]
+
+
+def close() -> None:
+    """End the warm process, if there is one."""
+    with _lock:
+        held = _current.pop("zygote", None)
+    if held is not None:
+        held[1].close()

@@ -1,0 +1,167 @@
+"""One notebook as a job: plain data in, plain data out, so that any worker anywhere can run it.
+
+A job holds questions without answers; a result holds the child's outputs and its raw replies to
+the questions. Deciding what they are worth stays with the engine (`judging`).
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from grader.engine import files, frames, sandbox
+from grader.engine.client import Ended, ForkClient, error_output
+from grader.engine.host import Process, Zygote, ZygoteError, wait_ready
+from grader.engine.limits import Limits
+
+
+class Unsafe(RuntimeError):
+    """Layers of the sandbox are missing and nobody has allowed to go on without."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One check of a graded cell: the expression to look up, the packed request (no answers)."""
+
+    expression: str
+    request: bytes
+
+
+@dataclass
+class Job:
+    """A notebook to run. `sources` replaces a cell's text (hidden tests are not in it)."""
+
+    notebook: NotebookNode
+    limits: Limits
+    sources: dict[int, str] = field(default_factory=dict)
+    questions: dict[int, list[Question]] = field(default_factory=dict)
+    files: bytes = b""
+    traits: dict[str, Any] = field(default_factory=dict)
+    course: dict[str, str] = field(default_factory=dict)
+    never_skip: frozenset[int] = frozenset()
+    allow_unsandboxed: bool = False
+
+
+@dataclass
+class Result:
+    """What came of a job. `fault` is (kind, reason) or None; replies are as the child sent them."""
+
+    notebook: NotebookNode
+    replies: dict[int, list[bytes | None]] = field(default_factory=dict)
+    files: bytes = b""
+    fault: tuple[str, str] | None = None
+    notes: list[str] = field(default_factory=list)
+    layers: list[sandbox.Layer] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def run(zygote: Zygote, job: Job, hook: Any = None) -> Result:
+    """Run a job in a fresh child. Raises ZygoteError (twice no zygote) or Unsafe; whatever the
+    submission does ends up in the result."""
+    started = time.monotonic()
+    result = Result(job.notebook)
+    scratch = None
+    if not _namespaced(zygote):
+        scratch = tempfile.mkdtemp(prefix="grader-scratch-")
+    try:
+        process = _spawn(zygote, job, scratch)
+    except ZygoteError:
+        process = _spawn(zygote, job, scratch)  # it had died: `spawn` starts another
+    try:
+        _converse(process, job, result, hook)
+    finally:
+        process.kill()
+        if scratch:
+            shutil.rmtree(scratch, ignore_errors=True)
+    result.seconds = time.monotonic() - started
+    return result
+
+
+def _namespaced(zygote: Zygote) -> bool:
+    zygote.start()
+    return bool(zygote.namespaced)
+
+
+def _spawn(zygote: Zygote, job: Job, scratch: str | None) -> Process:
+    return zygote.spawn(job.limits, course=job.course, scratch=scratch)
+
+
+def _converse(process: Process, job: Job, result: Result, hook: Any) -> None:
+    try:
+        ready = wait_ready(process, job.limits)
+    except (frames.ProtocolError, frames.ChildGone, frames.Late) as error:
+        result.fault = ("start", f"the process did not start: {type(error).__name__} {error}")
+        _fill(job, result, 0, result.fault[1])
+        return
+    result.layers = [sandbox.Layer(**layer) for layer in ready["layers"]]
+    if not (job.allow_unsandboxed or sandbox.enough(result.layers)):
+        raise Unsafe(sandbox.report(result.layers))
+    client = ForkClient(job.notebook, process, ready["reader"], job.limits, **job.traits)
+    client.on_cell_executed = hook
+    job.notebook.metadata["language_info"] = ready["language_info"]
+    at = 0
+    try:
+        if job.files:
+            client.writer.send(frames.FILES, 0, job.files)
+        for at, cell in enumerate(job.notebook.cells):
+            _cell(client, job, result, at, cell)
+        at = len(job.notebook.cells)
+        result.files = client.ask(frames.HARVEST, b"", frames.FILES, job.limits.grace)
+    except Ended as error:
+        result.fault = (error.kind, error.reason)
+        _fill(job, result, at, error.reason)
+    except OSError:
+        result.fault = ("died", "the process ended before it ran a cell")
+        _fill(job, result, at, result.fault[1])
+    client.set_widgets_metadata()
+
+
+def _cell(client: ForkClient, job: Job, result: Result, at: int, cell: NotebookNode) -> None:
+    if cell.cell_type != "code":
+        return
+    source = job.sources.get(at, cell.source)
+    tagged = client.skip_cells_with_tag in cell.metadata.get("tags", [])
+    if source.strip() and (not tagged or at in job.never_skip):
+        client.run_cell(cell, at, source)
+    for question in job.questions.get(at, []):
+        packed = frames.pack_parts({"expression": question.expression}, [question.request])
+        replies = result.replies.setdefault(at, [])
+        replies.append(client.ask(frames.PROBE, packed, frames.OBSERVATION, job.limits.probe))
+
+
+def _fill(job: Job, result: Result, at: int, reason: str) -> None:
+    """Every code cell from the one at fault on gets an error output: none passes by silence."""
+    for index, cell in enumerate(job.notebook.cells[at:], at):
+        if cell.cell_type != "code":
+            continue
+        if index > at:
+            cell.outputs = []
+        if job.sources.get(index, cell.source).strip():
+            cell.outputs.append(error_output("DeadKernelError", reason))
+
+
+def tidy(notebook: NotebookNode) -> bool:
+    """Drop outputs that are not of the notebook format; whether there were any."""
+    try:
+        nbformat.validate(notebook, relax_add_props=True)
+        return False
+    except Exception:
+        pass
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [_or_error(output) for output in cell.outputs]
+    return True
+
+
+def _or_error(output: NotebookNode) -> NotebookNode:
+    try:
+        nbformat.validate(output, ref="output", version=4, version_minor=5)
+        return output
+    except Exception:
+        return error_output("OutputError", "this output was not of the notebook format")
