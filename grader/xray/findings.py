@@ -97,9 +97,9 @@ def _alive_but_leaves(done: Run, flow: Flow) -> Iterator[str]:
             yield words.also_leaves(detour.word, detour.line)
 
 
-def notes(done: Run) -> list[str]:
-    """On gradients that are alive: zero and infinite entries."""
-    found = []
+def notes(done: Run, flow: Flow | None) -> list[str]:
+    """On gradients that are alive: zero and infinite entries, overrides on their way."""
+    found = [] if flow is None else list(_overridden(done, flow))
     for name, grad in done.grads.items():
         values = array(grad) if done.status.get(name) == "alive" else None
         if values is None or values.size < 2:
@@ -110,6 +110,21 @@ def notes(done: Run) -> list[str]:
         if np.isinf(values).any():
             found.append(words.infinite(name))
     return found
+
+
+def _overridden(done: Run, flow: Flow) -> Iterator[str]:
+    nodes = list(enumerate(flow.recording.nodes))
+    for index, node in nodes:
+        if node.override is None or not node.override.acts or done.recording.inner_tape:
+            continue
+        parts = [p for k in flow.keys_in(index) for p in flow.parts.get(k, ()) if p.node == index]
+        names = [
+            s.name
+            for s in done.sources
+            if parts and set(flow.keys_in(index)) & flow.forward([s.key])
+        ]
+        if names:
+            yield words.through_override(words.listed(names), node.type, node.override.name)
 
 
 def left_out(done: Run, flow: Flow | None) -> list[str]:

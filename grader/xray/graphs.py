@@ -71,8 +71,8 @@ class GraphRunner:
             outputs, note = self._run_while(op, inputs, scope)
         else:
             outputs, note = self._run_branch(op, inputs, scope)
-        ids = [frozenset(t._id for t in values) for values in (inputs, outputs)]
-        self.recording.regions.append(Region(op.type, *ids, lines.of_graph_op(op), note))
+        taken, given = (frozenset(t._id for t in values) for values in (inputs, outputs))
+        self.recording.regions.append(Region(op.type, taken, given, lines.of_graph_op(op), note))
         return outputs
 
     def _run_branch(self, op: Any, inputs: list[Any], scope: Any) -> tuple[list[Any], str]:

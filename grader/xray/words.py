@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from grader.xray.blame import Blame
-from grader.xray.record_types import Line, OverrideMap
+from grader.xray.record_types import Line, Override, OverrideMap
+
+if TYPE_CHECKING:
+    from grader.xray.picture import Arrow, Box
 
 STATUS = {"alive": "alive", "none": "None", "zero": "zero", "nan": "NaN"}
 _VERB = {
@@ -47,6 +51,14 @@ _NAMES = {
     "ArgMax": "argmax",
     "ArgMin": "argmin",
     "Rint": "round (Rint)",
+    "MatMul": "matmul",
+    "BatchMatMulV2": "matmul",
+    "Mean": "reduce_mean",
+    "Sum": "reduce_sum",
+    "Max": "reduce_max",
+    "Min": "reduce_min",
+    "Prod": "reduce_prod",
+    "StridedSlice": "slice",
 }
 # {op} the operation's type, {name} what one calls it, {detail} see Blame
 _REASON = {
@@ -268,6 +280,72 @@ def not_drawn(count: int) -> str:
     return f"{count} operations are folded together in the drawing"
 
 
+def not_drawn_at_all(error: BaseException) -> str:
+    """The drawing failed."""
+    return f"the graph could not be drawn ({type(error).__name__}: {first_line(error)})"
+
+
+def through_override(name: str, op: str, override: str) -> str:
+    """A note: what an override that acts is worth."""
+    return (
+        f"the gradient to {name} passes the override of {op} with {override}; "
+        "a tape inside the same tf.function would ignore it"
+    )
+
+
 def broken(error: BaseException) -> str:
     """The X-ray itself failed."""
     return f"the X-ray could not follow this function ({type(error).__name__}: {first_line(error)})"
+
+
+LEGEND = {
+    "alive": "the gradient comes back alive",
+    "none": "cut: None comes back",
+    "zero": "zero comes back",
+    "nan": "NaN comes back",
+    "off": "no gradient arrives",
+}
+KIND_LEGEND = {
+    "override": "solid orange frame: its gradient is overridden",
+    "custom": "solid orange frame: custom gradient",
+    "ignored": "dashed orange frame: an override that is ignored",
+    "stop": "cut corners: stop_gradient",
+    "way_out": "pointed box: the value leaves TensorFlow",
+}
+MARK = {"none": "None", "zero": "0", "nan": "NaN"}
+STATUS_TITLE = "The gradient to each input"
+LEFT_OUT = "Left out: "
+
+
+def override_note(override: Override) -> str:
+    """The second line in an overridden box."""
+    if not override.registered:
+        return f"gradient {override.name}: MISSING"
+    return f"gradient {override.name}" + ("" if override.acts else ": ignored")
+
+
+def custom_label(op: str, in_graph: bool) -> str:
+    """What a box with a custom gradient is called."""
+    return "custom_gradient" if in_graph or op == "IdentityN" else f"{op} (custom)"
+
+
+def hidden(count: int) -> str:
+    """Inputs that the list leaves out."""
+    return f"and {count} more"
+
+
+def runs(count: int) -> str:
+    """How often the user's code ran."""
+    times = {1: "once", 2: "twice"}.get(count, f"{count} times, tracing included")
+    return f"The function ran {times}."
+
+
+def alt(headline: str, arrows: Sequence[Arrow], boxes: Mapping[str, Box]) -> str:
+    """The picture in one paragraph, for those who do not see it."""
+    edges = [
+        f"{boxes[a.start].label} to {boxes[a.end].label}: "
+        + STATUS.get(a.state, "no gradient arrives")
+        for a in arrows[:40]
+    ]
+    more = f"; and {len(arrows) - 40} more arrows" if len(arrows) > 40 else ""
+    return f"Graph of the function. {headline}. Arrows: {'; '.join(edges)}{more}."

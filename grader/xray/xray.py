@@ -40,6 +40,19 @@ class Xray:
         """One line: the worst that happens to any gradient, or that all are alive."""
         return self.findings[0]
 
+    @property
+    def worst(self) -> str:
+        """The worst state of any input; "none" if the function raised."""
+        found = set(self.status.values())
+        raised = self.run is None or self.run.error or self.run.gradient_error
+        worse = [s for s in ("nan", "none", "zero") if s in found] or (["none"] if raised else [])
+        return worse[0] if worse else "alive"
+
+    @property
+    def mark(self) -> str:
+        """An id for the arrow heads of this picture, unlike that of any other on the page."""
+        return f"gx{id(self):x}"
+
     def __str__(self) -> str:
         """The plain-text twin of the picture."""
         from grader.xray.text import text
@@ -90,7 +103,7 @@ def _look(shown: Xray, f: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
         shown.blame = blame(done, shown.flow)
     shown.findings = findings.findings(done, shown.blame)
     shown.warnings = findings.warnings(done, shown.flow)
-    shown.notes = findings.notes(done)
+    shown.notes = findings.notes(done, shown.flow)
     shown.left_out = findings.left_out(done, shown.flow)
 
 
