@@ -34,6 +34,18 @@ class Either:
 
 
 @dataclass(frozen=True)
+class Accuracy:
+    """A truth about predicted labels: at least the share `floor` of them must be right.
+
+    labels: (n,) integers. beside: what trivial models reach on them, in words.
+    """
+
+    labels: np.ndarray
+    floor: float
+    beside: str = ""
+
+
+@dataclass(frozen=True)
 class Source:
     """A function handed to the learner's code, as a Python expression with `tf` and `np` in scope.
 
@@ -118,7 +130,9 @@ class Exercise:
     a factor on the dtype's usual tolerance. plain: what comes back where a surrogate never took
     effect (the true derivative of the forward function). probe: "function", "table",
     "op_gradient" or a function of the chapter's probes.py. card: the argument along which a
-    surrogate card is drawn.
+    surrogate card is drawn. With options["by_entry"] the keys "entry:…" of an own probe score one
+    by one, as in a table; options["planted"] names those that must be caught, and a false alarm
+    on another takes a catch away.
     """
 
     id: str

@@ -53,6 +53,11 @@ class Terms:
     starter: str = ""
     chapter: str = ""
 
+    @property
+    def by_entry(self) -> bool:
+        """Whether every entry scores on its own: a table, or functions planted for a checker."""
+        return self.probe == "table" or bool(self.options.get("by_entry"))
+
 
 def terms(exercise: Exercise, starter: str = "", chapter: str = "") -> Terms:
     """The words of a contract."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .contract import Case, Either
+from .contract import Accuracy, Case, Either
 from .key import CaseKey, Key, Term, Terms
 from .probe import wire
 
@@ -79,6 +79,9 @@ def _untable(rows: Sequence[Sequence[Any]], numbered: _Numbered) -> dict[CaseKey
 def _put(value: Any, numbered: _Numbered) -> Any:
     if isinstance(value, Either):
         return {"either": [_put(option, numbered) for option in value.options]}
+    if isinstance(value, Accuracy):
+        given = {"floor": value.floor, "beside": value.beside}
+        return {"accuracy": given, "labels": numbered.put(value.labels)}
     if isinstance(value, np.ndarray | np.generic):
         return numbered.put(np.asarray(value))
     return {"plain": value}
@@ -87,4 +90,6 @@ def _put(value: Any, numbered: _Numbered) -> Any:
 def _take(value: Mapping[str, Any], numbered: _Numbered) -> Any:
     if "either" in value:
         return Either(*(_take(option, numbered) for option in value["either"]))
+    if "accuracy" in value:
+        return Accuracy(numbered.take(value["labels"]), **value["accuracy"])
     return numbered.take(value) if "n" in value else value["plain"]

@@ -44,6 +44,11 @@ PATTERNS = {
     "sign": "The sign is wrong: everything is −1 times what it should be.",
     "mean for sum": "Everything is {factor} times what it should be: a mean was taken where a sum is asked.",
     "constant factor": "Everything is {factor} times what it should be.",
+    "below the floor": (
+        "The labels are of the right shape and better than guessing, but too many are wrong. The "
+        "accuracy and the floor it must reach stand below."
+    ),
+    "guessing": "Not better than guessing: this predictor has learned nothing about these images.",
     "passed through": "This is the upstream gradient itself, passed through unchanged.",
 }
 
@@ -92,6 +97,8 @@ def table(wrong: Sequence[Finding], options: Mapping[str, Any]) -> str:
     """One line per wrong entry of a dictionary, with its reason."""
     if wrong[0].key == "entries":
         return f"A dictionary is asked, a {wrong[0].outcome.text} came."
+    if options.get("planted"):
+        return PLANTED_SCORE if len(wrong) > 1 else ""
     return "\n".join(f"{name_entry(f)}: {_entry(f, options)}" for f in wrong)
 
 
@@ -105,9 +112,32 @@ def _entry(finding: Finding, options: Mapping[str, Any]) -> str:
         return "not answered yet."
     allowed = options["allowed"]
     answer = finding.outcome.word if finding.outcome.kind == "word" else None
+    if finding.outcome.array is not None and finding.outcome.array.shape == ():
+        answer = finding.outcome.array.item()
     if answer not in allowed:
         return f"not one of {', '.join(str(word) for word in allowed)}."
     return f"not {answer}. {options['because'][finding.key]}"
+
+
+PLANTED_SCORE = "Score: faults caught, less one for every false alarm. The table says which."
+
+
+def planted(found: Sequence[Finding], options: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """One row per planted function: what the learner's checker made of it."""
+    faults = options.get("planted", ())
+    return tuple(
+        (name_entry(f), _planted(f, name_entry(f) in faults, options)) for f in found if faults
+    )
+
+
+def _planted(finding: Finding, fault: bool, options: Mapping[str, Any]) -> str:
+    if finding.right:
+        return "fault caught" if fault else "correct, passed"
+    if finding.status == "error":
+        detail, text = finding.outcome.detail, finding.outcome.text
+        return f"your checker raised {detail.get('type')}: {text}"
+    start = "fault missed" if fault else "false alarm"
+    return f"{start}. {options['because'][finding.key]}"
 
 
 def thing(key: str) -> str:
@@ -138,6 +168,14 @@ def tolerance(rtol: float, dtype: str) -> str:
 def checked(cases: Sequence[str], modes: Sequence[str], rtol: float) -> str:
     """What a pass rests on."""
     return f"Checked on {_list(cases)}; {_list(modes)}; to {rtol:.0e} of the magnitude."
+
+
+ACCURACY, FLOOR, BESIDE = "held-out accuracy", "floor", "trivial models"
+
+
+def percent(share: float) -> str:
+    """A share in percent."""
+    return f"{100 * share:.1f} %"
 
 
 def all_entries(count: int) -> str:

@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell
 
 from ..contract import Exercise
 from ..course import Chapter, CourseError
+from ..key import terms
 from .starter import starter
 
 TOTAL = 100
@@ -92,7 +93,7 @@ def _expand(
 
 
 def _check_cell(exercise: Exercise, part: str, worth: int) -> Any:
-    template = _TABLE if exercise.probe == "table" else _CHECK
+    template = _TABLE if terms(exercise).by_entry else _CHECK
     cell = new_code_cell(template.format(id=exercise.id, part=part, points=worth))
     cell.metadata["nbgrader"] = _nbgrader(f"{exercise.id}-{part}", points=worth)
     return cell

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import words
+from ..contract import Accuracy
 from ..verdict import Finding, Verdict
 from ..verdict.decide import PASS
 
@@ -40,9 +41,12 @@ def report(verdict: Verdict, *, reveal: bool = True, finding: str = "", also: st
     if verdict.passed:
         checked = _checked(verdict)
         data = _data(verdict)
-        return Report(title, PASS, verdict.headline, checked=checked, also=also, verdict=data)
+        rows = verdict.rows or _accuracy(verdict)
+        shown = {"checked": checked, "also": also, "verdict": data}
+        return Report(title, PASS, verdict.headline, rows=rows, **shown)
     first = verdict.first
     rows = _rows(first) if first is not None and reveal else ()
+    rows = verdict.rows or _accuracy(verdict) or rows
     return Report(title, verdict.outcome, verdict.headline, says, rows, verdict=_data(verdict))
 
 
@@ -60,6 +64,17 @@ def _checked(verdict: Verdict) -> str:
     modes = list(dict.fromkeys(words.MODES.get(f.mode, f.mode) for f in found))
     tolerance = max((f.rtol for f in found), default=0.0)
     return words.checked(cases, modes, tolerance)
+
+
+def _accuracy(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    """Accuracy, floor and what trivial models reach, where labels were predicted."""
+    judged = [f for f in verdict.findings if isinstance(f.expected, Accuracy)]
+    if not judged or judged[0].worst is None:
+        return ()
+    reached, floor = judged[0].worst.got, judged[0].worst.expected
+    rows = ((words.ACCURACY, words.percent(reached)), (words.FLOOR, words.percent(floor)))
+    beside = judged[0].expected.beside
+    return (*rows, (words.BESIDE, beside)) if beside else rows
 
 
 def _rows(finding: Finding) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract import Case, Either
+from ..contract import Accuracy, Case, Either
 from ..key import CaseKey, Terms
 from ..probe.outcome import Observation, Outcome
 from .tolerance import allowed, relative, within
@@ -38,7 +38,7 @@ class Finding:
     """The judgement of one answer.
 
     status: "right", "none", "not none", "zeros", "nan", "shape", "dtype", "value", "word",
-    "error", "blank", "type", "skipped" or "missing".
+    "accuracy", "error", "blank", "type", "skipped" or "missing".
     """
 
     case: Case
@@ -118,7 +118,9 @@ def compare(outcome: Outcome, expected: Any, dtype: str, rtol: float) -> tuple[s
     if outcome.kind == "word" or isinstance(expected, str | bool | list):
         return ("right" if _same_word(outcome, expected) else "word"), None
     assert outcome.array is not None
-    strict = isinstance(expected, np.ndarray) and expected.dtype.kind == "f"
+    if isinstance(expected, Accuracy):
+        return _accuracy(outcome.array, expected)
+    strict = isinstance(expected, np.ndarray | np.generic) and expected.dtype.kind == "f"
     return _numbers(outcome.array, np.asarray(expected), dtype if strict else None, rtol)
 
 
@@ -144,6 +146,14 @@ def _numbers(
     if np.isnan(got.astype(np.float64)[~good]).any():
         return "nan", worst
     return ("value" if np.any(got) else "zeros"), worst
+
+
+def _accuracy(got: np.ndarray, expected: Accuracy) -> tuple[str, Worst | None]:
+    if got.shape != expected.labels.shape:
+        return "shape", None
+    share = float(np.mean(got == expected.labels))
+    reached = share >= expected.floor
+    return ("right" if reached else "accuracy"), Worst((), share, expected.floor)
 
 
 def _worst(got: np.ndarray, expected: np.ndarray, good: np.ndarray, rtol: float) -> Worst:

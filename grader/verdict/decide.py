@@ -25,7 +25,7 @@ class Verdict:
     outcome: "pass", "fail", "error" (the learner's code raised) or "unattempted".
     mistake: the name of the recognised mistake, None if there is none or it is not known.
     headline and says: the learner's words. findings: one per answer. fraction: what it is worth,
-    0 to 1 (between them only for tables).
+    0 to 1 (between them only for tables). rows: label and value for every planted function.
     """
 
     exercise: str
@@ -36,6 +36,7 @@ class Verdict:
     says: str
     findings: tuple[Finding, ...] = ()
     fraction: float = 0.0
+    rows: tuple[tuple[str, str], ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -62,24 +63,35 @@ def decide(
         return unattempted(terms, part)
     found = findings(terms, key.truth, cases, observation, part)
     wrong = [f for f in found if not f.right]
-    table = terms.probe == "table"
+    table = terms.by_entry
+    rows = words.planted(found, terms.options)
     if not wrong:
-        return Verdict(terms.id, part, PASS, None, words.PASS, "", tuple(found), 1.0)
+        return Verdict(terms.id, part, PASS, None, words.PASS, "", tuple(found), 1.0, rows)
     blank = next((f for f in wrong if f.status == "blank"), None)
     if blank is not None and (not table or all(f.status == "blank" for f in found)):
         return unattempted(terms, part, blank.outcome.detail.get("line"))
     mistake, says = _name(terms, key, wrong)
     errors = all(f.status == "error" for f in wrong)
     outcome = ERROR if errors and mistake is None else FAIL
-    fraction = (len(found) - len(wrong)) / len(found) if table else 0.0
+    fraction = _fraction(terms, found) if table else 0.0
     headline = words.headline(outcome, mistake, part)
-    return Verdict(terms.id, part, outcome, mistake, headline, says, tuple(found), fraction)
+    return Verdict(terms.id, part, outcome, mistake, headline, says, tuple(found), fraction, rows)
+
+
+def _fraction(terms: Terms, found: list[Finding]) -> float:
+    """The share of right entries; with planted functions, catches less false alarms."""
+    planted = set(terms.options.get("planted", ()))
+    if not planted:
+        return sum(f.right for f in found) / len(found)
+    caught = sum(f.right for f in found if words.name_entry(f) in planted)
+    alarms = sum(not f.right for f in found if words.name_entry(f) not in planted)
+    return max(0, caught - alarms) / len(planted)
 
 
 def _name(terms: Terms, key: Key, wrong: list[Finding]) -> tuple[str | None, str]:
     """The mistake's name and words: the exercise's own first, then the general patterns."""
     own = {term.name: term for term in terms.mistakes}
-    table = terms.probe == "table"
+    table = terms.by_entry and not all(f.status == "error" for f in wrong)
     raised = _raised(terms, wrong)
     if raised is not None:
         return raised.name, raised.says
@@ -87,7 +99,7 @@ def _name(terms: Terms, key: Key, wrong: list[Finding]) -> tuple[str | None, str
     named = _predicted(key, numbers, own)
     if named is not None:
         says = own[named].says if named in own else words.PATTERNS[named]
-        return named, f"{says}\n{words.table(wrong, terms.options)}" if table else says
+        return named, f"{says}\n{words.table(wrong, terms.options)}".strip() if table else says
     if table:
         return WRONG_ENTRIES, words.table(wrong, terms.options)
     pattern = name_of(numbers) if numbers else None

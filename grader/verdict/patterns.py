@@ -17,11 +17,18 @@ def name_of(found: list[Finding]) -> str | None:
     statuses = {f.status for f in found}
     if statuses == {"shape"}:
         return next((n for n, test in _SHAPES.items() if all(test(f) for f in found)), "shape")
+    if statuses == {"accuracy"}:
+        return "below the floor" if all(map(_better_than_guessing, found)) else "guessing"
     if len(statuses) == 1 and statuses <= {"none", "not none", "zeros", "nan", "dtype"}:
         return statuses.pop()
     if statuses <= {"value", "zeros"}:
         return next((n for n, test in _NUMBERS.items() if all(test(f) for f in found)), None)
     return next((s for s in ("nan", "none", "zeros", "shape") if s in statuses), None)
+
+
+def _better_than_guessing(finding: Finding) -> bool:
+    assert finding.worst is not None
+    return finding.worst.got > 2 / len(np.unique(finding.expected.labels))
 
 
 def factor(finding: Finding) -> float | None:
