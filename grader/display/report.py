@@ -42,8 +42,7 @@ def report(verdict: Verdict, *, reveal: bool = True, finding: str = "", also: st
         checked = _checked(verdict)
         data = _data(verdict)
         rows = verdict.rows or _accuracy(verdict)
-        shown = {"checked": checked, "also": also, "verdict": data}
-        return Report(title, PASS, verdict.headline, rows=rows, **shown)
+        return Report(title, PASS, verdict.headline, (), rows, checked, also, verdict=data)
     first = verdict.first
     rows = _rows(first) if first is not None and reveal else ()
     rows = verdict.rows or _accuracy(verdict) or rows
