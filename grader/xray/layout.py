@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from grader.xray.picture import Arrow, Picture
+from grader.xray.picture import Arrow, Box, Picture
 
-_CHAR, _PAD, _HEIGHT, _TALL = 7.6, 26.0, 34.0, 50.0
+_CHAR, _PAD, _HEIGHT, _TALL = 7.9, 18.0, 34.0, 50.0
 _ACROSS, _BESIDE = 52.0, 22.0  # between layers, within a layer
 _WIDE = 1040.0  # wider than this, the layers go downwards
 
@@ -42,7 +42,7 @@ def layout(drawn: Picture) -> Layout:
     chains = [_chain(a, depth) for a in drawn.arrows]
     layers = _layers(drawn, depth, chains)
     _order(layers, chains)
-    sizes = {name: _size(box.label, box.note) for name, box in drawn.boxes.items()}
+    sizes = {name: _size(box) for name, box in drawn.boxes.items()}
     widths = [max((sizes[n][0] for n in layer if n in sizes), default=0.0) for layer in layers]
     down = sum(widths) + _ACROSS * (len(layers) - 1) > _WIDE
     placed = Layout(down=down)
@@ -56,9 +56,10 @@ def layout(drawn: Picture) -> Layout:
     return placed
 
 
-def _size(label: str, note: str) -> tuple[float, float]:
-    width = max(len(label) * _CHAR, len(note) * _CHAR * 0.84) + _PAD
-    return max(width, 52.0), _TALL if note else _HEIGHT
+def _size(box: Box) -> tuple[float, float]:
+    width = max(len(box.label) * _CHAR, len(box.note) * _CHAR * 0.85) + _PAD
+    width += 12.0 if box.kind in ("source", "variable", "result", "stop", "way_out") else 0.0
+    return max(width, 52.0), _TALL if box.note else _HEIGHT
 
 
 def _depths(drawn: Picture) -> dict[str, int]:

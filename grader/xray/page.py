@@ -84,6 +84,7 @@ def _graph(drawn: Picture, placed: Layout) -> dict[str, Any]:
         s for s in ("alive", "none", "zero", "nan", "off") if any(a["state"] == s for a in arrows)
     ]
     kinds = {b.kind for b in drawn.boxes.values()}
+    kinds |= {"blamed" for b in drawn.boxes.values() if b.blamed}
     return {
         "width": round(placed.width),
         "height": round(placed.height),

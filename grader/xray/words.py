@@ -306,9 +306,10 @@ LEGEND = {
     "off": "no gradient arrives",
 }
 KIND_LEGEND = {
+    "blamed": "thick red frame: to blame",
     "override": "solid orange frame: its gradient is overridden",
     "custom": "solid orange frame: custom gradient",
-    "ignored": "dashed orange frame: an override that is ignored",
+    "ignored": "dashed frame: an override that is ignored",
     "stop": "cut corners: stop_gradient",
     "way_out": "pointed box: the value leaves TensorFlow",
 }
