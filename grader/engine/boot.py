@@ -37,7 +37,8 @@ def boot(tensorflow: bool = True) -> PipeKernel:
     kernel = _application().boot()
     sys.modules.pop("debugpy", None)
     _remember_modules()
-    with kernel.shell.builtin_trap:
+    shell: Any = kernel.shell
+    with shell.builtin_trap:
         if tensorflow:
             importlib.import_module("tensorflow")
         for name in MODULES if tensorflow else MODULES[1:1]:
@@ -101,7 +102,7 @@ def _warm_figure() -> None:
 
 
 def _warm_shell(kernel: PipeKernel) -> None:
-    shell = kernel.shell
+    shell: Any = kernel.shell
     hook, shell._showtraceback = shell._showtraceback, lambda *_: None
     for cell in WARM_CELLS:
         shell.run_cell(cell, store_history=False, silent=False)

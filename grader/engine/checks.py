@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from typing import Any
 
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
 CALLS = ("check", "partial_credit")
@@ -62,17 +63,17 @@ def _read(node: ast.Call) -> Call | None:
         return None
     words = {word.arg: word.value for word in node.keywords}
     part = _constant(words.get("part") or (node.args[2] if len(node.args) > 2 else None))
-    points: object = None
+    points: Any = None
     if name == "partial_credit":
         points = _constant(words.get("points") or (node.args[2] if len(node.args) > 2 else None))
         if not isinstance(points, int | float):
             raise ValueError("partial_credit needs a number of points")
-        part = None
+        points, part = float(points), None
     exercise = node.args[0].value
     if not isinstance(exercise, str) or not isinstance(part, str | None):
         raise ValueError("a check needs the names of exercise and part as plain strings")
     expression = ast.unparse(node.args[1])
-    return Call(exercise, expression, part, None if points is None else float(points))
+    return Call(exercise, expression, part, points)
 
 
 def _constant(node: ast.expr | None) -> object:

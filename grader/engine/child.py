@@ -81,7 +81,6 @@ class Child:
         for stream in (sys.stdout, sys.stderr):
             stream.out.writer, stream.captured, stream.pid = (  # type: ignore[union-attr]
                 self.writer, self.captured, os.getpid())  # fmt: skip
-        self.kernel.session.pid = os.getpid()
         self.kernel.iopub_socket.writer = self.writer
         self.shell_pipe = type(self.kernel.iopub_socket)("shell")
         self.shell_pipe.writer = self.writer
@@ -95,9 +94,9 @@ class Child:
         loop = asyncio.get_running_loop()
         self.kernel.io_loop = ioloop.IOLoop.current()
         while True:
-            readable = loop.create_future()
-            loop.add_reader(self.sock, lambda f=readable: f.done() or f.set_result(None))
-            await readable
+            readable = asyncio.Event()
+            loop.add_reader(self.sock, readable.set)
+            await readable.wait()
             loop.remove_reader(self.sock)
             kind, serial, payload = self._order()
             if kind == frames.EXECUTE:
@@ -161,7 +160,8 @@ class Child:
         from grader.engine import answering
 
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        answer = answering.answer(payload, self.kernel.shell.user_ns)
+        shell: Any = self.kernel.shell
+        answer = answering.answer(payload, shell.user_ns)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.captured.drain()
         self.writer.send(frames.OBSERVATION, serial, answer)

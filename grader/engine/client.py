@@ -44,6 +44,18 @@ def error_output(name: str, text: str, lines: list[str] | None = None) -> Notebo
     return new_output("error", ename=name, evalue=text, traceback=lines or [f"{name}: {text}"])
 
 
+def _record_error(cell: NotebookNode, reply: dict[str, Any]) -> None:
+    """nbgrader's rule: an error in the reply that no output shows becomes an output."""
+    if reply.get("status") != "error":
+        return
+    name = str(reply.get("ename"))
+    if not any(out.output_type == "error" and out.ename == name for out in cell.outputs):
+        lines = reply.get("traceback")
+        shown = [str(line) for line in lines] if isinstance(lines, list) else []
+        silent = ["ERROR: An error occurred while showtraceback was disabled"]
+        cell.outputs.append(error_output(name, str(reply.get("evalue")), shown or silent))
+
+
 class ForkClient(NotebookClient):
     """Runs cells in `process`; `limits` are wall seconds and bytes."""
 
@@ -54,7 +66,7 @@ class ForkClient(NotebookClient):
         self.writer = frames.Writer(process.sock)
         self.ends = time.monotonic() + limits.notebook
         self.serial = 0
-        self.kc = _NoReplies()
+        self.kc = _NoReplies()  # type: ignore[assignment]
 
     def run_cell(self, cell: NotebookNode, index: int, source: str) -> dict[str, Any]:
         """Run `source` as this cell; the content of the reply. Raises Ended, with the outputs so
@@ -74,12 +86,8 @@ class ForkClient(NotebookClient):
         finally:
             streams.flush()
             cell.execution_count = self.code_cells_executed
-        self._hook(cell, index, reply)
+        _record_error(cell, reply)
         return reply
-
-    def _hook(self, cell: NotebookNode, index: int, reply: dict[str, Any]) -> None:
-        if self.on_cell_executed is not None:
-            self.on_cell_executed(cell=cell, cell_index=index, execute_reply={"content": reply})
 
     def _until_idle(self, streams: _Streams) -> dict[str, Any]:
         """Frames until the kernel is idle; SIGINT at the deadline, Ended after the grace."""

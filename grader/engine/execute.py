@@ -27,7 +27,7 @@ ALLOW = "GRADER_ALLOW_UNSANDBOXED"
 MARKER = "GRADER_ENGINE_MARKER"
 
 
-class EngineExecute(Execute):
+class EngineExecute(Execute):  # type: ignore[misc]
     """Executes a notebook in a child of the warm process; judged cells get the judge's outputs."""
 
     allow_unsandboxed = Bool(
@@ -41,7 +41,7 @@ class EngineExecute(Execute):
         self.nb, self.resources = nb, resources or {}
         job, judge = self.prepare(nb, self.resources)
         _mark()
-        result = work.run(self.zygote(), job, self.on_cell_executed)
+        result = work.run(self.zygote(), job)
         return self.finish(result, judge, self.resources)
 
     def zygote(self) -> Any:
@@ -53,6 +53,11 @@ class EngineExecute(Execute):
         """The course's root: what the converter says, else the current directory."""
         coursedir = self._coursedir()
         return Path(coursedir.root if coursedir is not None else os.getcwd())
+
+    @property
+    def all_limits(self) -> Limits:
+        """The limits a submission runs under."""
+        return Limits.from_dict({**Limits().as_dict(), **self.limits})
 
     def _coursedir(self) -> Any:
         above = self.parent
@@ -72,7 +77,7 @@ class EngineExecute(Execute):
     def prepare(self, nb: NotebookNode, resources: Any) -> tuple[work.Job, Judge | None]:
         """The job for a notebook, and its judge where a gradebook knows master copies."""
         self._refuse_other_kernels(nb)
-        limits = Limits.from_dict({**Limits().as_dict(), **self.limits})
+        limits = self.all_limits
         path = resources.get("metadata", {}).get("path")
         job = work.Job(
             nb, limits, files=files.pack(Path(path), limits) if path else b"",

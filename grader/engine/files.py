@@ -31,7 +31,7 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
 
 def pack(folder: Path, limits: Limits, leave_out: frozenset[str] = frozenset((".ipynb",))) -> bytes:
     """The regular files of `folder` as one payload; what is too large is left out."""
-    names, blobs, room = [], [], limits.scratch // 2
+    names, blobs, room = list[str](), list[bytes](), limits.scratch // 2
     for name, info in walk(folder):
         wanted = stat.S_ISREG(info.st_mode) and not leave_out & {Path(name).suffix}
         if wanted and info.st_size <= room and len(names) < limits.submitted_count:
@@ -50,7 +50,7 @@ def _read(path: Path, most: int) -> bytes:
 
 def changed(folder: Path, before: dict[str, tuple[int, int]], limits: Limits) -> bytes:
     """New or changed regular files, as many as the limits allow."""
-    names, blobs, room = [], [], limits.harvest
+    names, blobs, room = list[str](), list[bytes](), limits.harvest
     for name, info in walk(folder):
         new = before.get(name) != (info.st_size, info.st_mtime_ns)
         fits = info.st_size <= room and len(names) < limits.harvest_files

@@ -103,7 +103,7 @@ class Reader:
         self.poll.register(sock, select.POLLIN)
 
     def frame(self, deadline: float | None) -> Frame:
-        """The next frame. Raises Late (also amid a flood), ChildGone, OutputLimit, ProtocolError."""
+        """The next frame. Raises Late (also amid a flood), ChildGone or ProtocolError."""
         if deadline is not None and time.monotonic() > deadline:
             raise Late
         self._fill(HEADER.size, deadline)

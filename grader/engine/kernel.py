@@ -126,7 +126,7 @@ class PipeStream(OutStream):
 class PipeKernel(IPythonKernel):
     """An IPythonKernel with no sockets; `exit()` in a cell does not end it."""
 
-    def do_shutdown(self, restart: bool) -> dict[str, Any]:
+    def do_shutdown(self, restart: bool) -> Any:
         """Nothing to shut down: the engine ends the process."""
         return {"status": "ok", "restart": restart}
 
@@ -154,7 +154,8 @@ class PipeApp(IPKernelApp):
         self.init_shell()
         self.init_gui_pylab()
         self.init_extensions()
-        self.shell.system = self.shell.system_raw  # no terminal in here
+        shell: Any = self.shell
+        shell.system = shell.system_raw  # no terminal in here
         return self.kernel
 
     @property

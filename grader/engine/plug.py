@@ -21,7 +21,27 @@ def plug(c: Any) -> None:
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
+    c.Autograde.sanitize_preprocessors = [
+        "grader.engine.repair.Repair",
+        "nbgrader.preprocessors.ClearOutput",
+        "nbgrader.preprocessors.DeduplicateIds",
+        "nbgrader.preprocessors.OverwriteKernelspec",
+        "nbgrader.preprocessors.OverwriteCells",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
     _swap_validator()
+    _swap_converter()
+
+
+def _swap_converter() -> None:
+    """The converter's class is no trait: nbgrader's two users of it get this engine's."""
+    import nbgrader.apps.api
+    import nbgrader.apps.autogradeapp
+
+    from grader.engine.autograde import EngineAutograde
+
+    nbgrader.apps.autogradeapp.Autograde = EngineAutograde
+    nbgrader.apps.api.Autograde = EngineAutograde
 
 
 def _swap_validator() -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grader.engine import files, frames, sandbox
+from grader.engine import frames, sandbox
 from grader.engine.client import Ended, ForkClient, error_output
 from grader.engine.host import Process, Zygote, ZygoteError, wait_ready
 from grader.engine.limits import Limits
@@ -61,7 +61,7 @@ class Result:
     seconds: float = 0.0
 
 
-def run(zygote: Zygote, job: Job, hook: Any = None) -> Result:
+def run(zygote: Zygote, job: Job) -> Result:
     """Run a job in a fresh child. Raises ZygoteError (twice no zygote) or Unsafe; whatever the
     submission does ends up in the result."""
     started = time.monotonic()
@@ -74,7 +74,7 @@ def run(zygote: Zygote, job: Job, hook: Any = None) -> Result:
     except ZygoteError:
         process = _spawn(zygote, job, scratch)  # it had died: `spawn` starts another
     try:
-        _converse(process, job, result, hook)
+        _converse(process, job, result)
     finally:
         process.kill()
         if scratch:
@@ -92,7 +92,7 @@ def _spawn(zygote: Zygote, job: Job, scratch: str | None) -> Process:
     return zygote.spawn(job.limits, course=job.course, scratch=scratch)
 
 
-def _converse(process: Process, job: Job, result: Result, hook: Any) -> None:
+def _converse(process: Process, job: Job, result: Result) -> None:
     try:
         ready = wait_ready(process, job.limits)
     except (frames.ProtocolError, frames.ChildGone, frames.Late) as error:
@@ -103,7 +103,6 @@ def _converse(process: Process, job: Job, result: Result, hook: Any) -> None:
     if not (job.allow_unsandboxed or sandbox.enough(result.layers)):
         raise Unsafe(sandbox.report(result.layers))
     client = ForkClient(job.notebook, process, ready["reader"], job.limits, **job.traits)
-    client.on_cell_executed = hook
     job.notebook.metadata["language_info"] = ready["language_info"]
     at = 0
     try:

@@ -1,0 +1,62 @@
+"""Looks at a submitted folder before anything opens it: only plain files of a decent size pass."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbgrader.converters.autograde
+import nbgrader.converters.base
+from nbgrader import utils
+
+from grader.engine import files
+from grader.engine.limits import Limits
+
+KINDS = {stat.S_IFLNK: "a symlink", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket",
+         stat.S_IFBLK: "a device", stat.S_IFCHR: "a device"}  # fmt: skip
+
+
+class Refused(ValueError):
+    """A submission that is not opened at all; the message is the instructor's reason."""
+
+
+def inspect(folder: Path, limits: Limits) -> dict[str, str]:
+    """Relative path -> why it is refused. Raises Refused for the folder as a whole."""
+    if folder.is_symlink() or folder.parent.is_symlink():
+        raise Refused("the submission's folder is a symlink")
+    refused: dict[str, str] = {}
+    total = count = 0
+    for name, info in files.walk(folder):
+        kind = KINDS.get(stat.S_IFMT(info.st_mode))
+        size = info.st_size
+        if kind:
+            refused[name] = f"{name} is {kind}"
+        elif size > limits.submitted_file:
+            refused[name] = f"{name} has {size >> 20} MiB, {limits.submitted_file >> 20} allowed"
+        elif total + size > limits.submitted or count >= limits.submitted_count:
+            refused[name] = f"{name} is one file too many, or the whole too large"
+        else:
+            total, count = total + size, count + 1
+    if "timestamp.txt" in refused:
+        raise Refused(refused["timestamp.txt"])
+    return refused
+
+
+@contextmanager
+def only_plain_files(limits: Limits) -> Iterator[None]:
+    """While this holds, nbgrader copies no file that `inspect` refuses."""
+    original = utils.find_all_files
+
+    def find(path: str, exclude: list[str] | None = None) -> list[str]:
+        refused = inspect(Path(path), limits) if os.path.isdir(path) else {}
+        found: list[str] = original(path, exclude)
+        return [name for name in found if os.path.relpath(name, path) not in refused]
+
+    nbgrader.converters.base.find_all_files = find
+    try:
+        yield
+    finally:
+        nbgrader.converters.base.find_all_files = original

@@ -1,0 +1,81 @@
+"""What a run has done so far, kept in `.grader/`: a lock, and one line of JSON per event.
+
+nbgrader takes an existing autograded/ folder for a finished submission. A killed run leaves folders
+that are not, so the journal says which: a submission counts as done only once its line is on disk.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+FOLDER = ".grader"
+
+
+class Busy(RuntimeError):
+    """Another run is grading this course."""
+
+
+class Journal:
+    """Append-only record of one course; `state` maps (assignment, student) to its last line."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = root / FOLDER
+        self.path = self.folder / "journal.jsonl"
+        self.state: dict[tuple[str, str], dict[str, Any]] = {}
+        for line in self._lines():
+            self.state[line["assignment"], line["student"]] = line
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        if not self.path.is_file():
+            return
+        for text in self.path.read_text("utf-8", "replace").splitlines():
+            try:
+                line = json.loads(text)
+                yield {**line, "assignment": line["assignment"], "student": line["student"]}
+            except (ValueError, KeyError, TypeError):
+                continue  # the last line of a run that was killed while it wrote
+
+    def add(self, assignment: str, student: str, event: str, **more: Any) -> None:
+        """Write one line and wait until it is on disk. Raises OSError on a full disk."""
+        line = {"assignment": assignment, "student": student, "event": event, **more}
+        self.folder.mkdir(exist_ok=True)
+        torn = self.path.is_file() and not _ends_whole(self.path)
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(("\n" if torn else "") + json.dumps(line, default=str) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.state[assignment, student] = line
+
+    def unfinished(self, assignment: str, student: str) -> bool:
+        """Whether a run began this submission and never came to its end."""
+        return self.state.get((assignment, student), {}).get("event") == "begun"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the course's lock; raises Busy if another process does. Ends with the process."""
+        self.folder.mkdir(exist_ok=True)
+        with open(self.folder / "lock", "a+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                file.seek(0)
+                raise Busy(f"another run is grading this course ({file.read().strip()})") from None
+            file.truncate(0)
+            file.write(f"process {os.getpid()}")
+            file.flush()
+            yield
+
+
+def _ends_whole(path: Path) -> bool:
+    with open(path, "rb") as file:
+        file.seek(0, os.SEEK_END)
+        if file.tell() == 0:
+            return True
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"

@@ -1,0 +1,116 @@
+"""Puts a submitted notebook's nbgrader cells in order before nbgrader's own sanitising.
+
+The gradebook says what each cell is; the submission only says what the student wrote in it. So
+metadata is rewritten from the gradebook, copies of a cell are resolved, deleted test cells come
+back. Everything done is noted for the instructor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbgrader.api import Gradebook
+from nbgrader.nbgraderformat import SCHEMA_VERSION
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+SKIP = "skip-execution"
+
+
+class Repair(NbGraderPreprocessor):  # type: ignore[misc]
+    """First of the sanitising preprocessors; notes go to `resources["grader_notes"]`."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Repair `nb` in place."""
+        about = resources["nbgrader"]
+        with Gradebook(about["db_url"]) as gradebook:
+            notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
+            wanted = [_wanted(cell, notebook) for cell in notebook.source_cells]
+        notes = resources.setdefault("grader_notes", [])
+        known = {one["grade_id"]: one for one in wanted}
+        _unknown(nb, known, notes)
+        _copies(nb, known, notes)
+        for cell in nb.cells:
+            one = known.get(_id(cell))
+            if one is not None:
+                _restore(cell, one, notes)
+        _deleted(nb, wanted, notes)
+        for note in notes:
+            self.log.warning(note)
+        return nb, resources
+
+
+def _wanted(cell: Any, notebook: Any) -> dict[str, Any]:
+    """What the gradebook holds of a source cell, as plain data."""
+    grades = {grade.name: grade.max_score for grade in notebook.grade_cells}
+    tasks = {task.name: task.max_score for task in notebook.task_cells}
+    solutions = {solution.name for solution in notebook.solution_cells}
+    meta = {"grade": cell.name in grades, "grade_id": cell.name, "locked": bool(cell.locked),
+            "solution": cell.name in solutions, "task": cell.name in tasks,
+            "schema_version": SCHEMA_VERSION, "cell_type": cell.cell_type,
+            "checksum": cell.checksum}  # fmt: skip
+    points = grades.get(cell.name, tasks.get(cell.name))
+    if points is not None:
+        meta["points"] = points
+    return {"grade_id": cell.name, "meta": meta, "source": cell.source or "",
+            "cell_type": cell.cell_type}  # fmt: skip
+
+
+def _id(cell: NotebookNode) -> str:
+    meta = cell.metadata.get("nbgrader", {})
+    name = meta.get("grade_id", "") if isinstance(meta, dict) else ""
+    return name if isinstance(name, str) else ""
+
+
+def _unknown(nb: NotebookNode, known: dict[str, Any], notes: list[str]) -> None:
+    for cell in nb.cells:
+        if "nbgrader" in cell.metadata and _id(cell) not in known:
+            if _id(cell):
+                notes.append(f"cell {_id(cell)!r} is none of the assignment's: an ordinary cell")
+            del cell.metadata["nbgrader"]
+
+
+def _copies(nb: NotebookNode, known: dict[str, Any], notes: list[str]) -> None:
+    """Of several cells with one id the first that carries work stays; the others do not run."""
+    for grade_id, one in known.items():
+        cells = [cell for cell in nb.cells if _id(cell) == grade_id]
+        if len(cells) < 2:
+            continue
+        worked = [cell for cell in cells if cell.source.strip() != one["source"].strip()]
+        kept = worked[0] if worked and not one["meta"]["locked"] else cells[0]
+        notes.append(f"cell {grade_id!r} is there {len(cells)} times: the first with work counts")
+        for at, cell in enumerate(nb.cells):
+            if _id(cell) == grade_id and cell is not kept:
+                fence = "```\n" + cell.source + "\n```"
+                nb.cells[at] = new_markdown_cell(f"(a copy of {grade_id}, not run)\n\n{fence}")
+                nb.cells[at]["id"] = cell.get("id", nb.cells[at]["id"])
+
+
+def _restore(cell: NotebookNode, one: dict[str, Any], notes: list[str]) -> None:
+    meta = one["meta"]
+    before = cell.metadata["nbgrader"]
+    for name in ("grade", "solution", "points", "schema_version"):
+        if name in before and before[name] != meta.get(name, before[name]):
+            notes.append(f"cell {one['grade_id']!r}: {name} was changed, and is put back")
+    cell.metadata["nbgrader"] = dict(meta)
+    tags = cell.metadata.get("tags", [])
+    if meta["grade"] and SKIP in tags:
+        cell.metadata["tags"] = [tag for tag in tags if tag != SKIP]
+        notes.append(f"tampering: cell {one['grade_id']!r} carried the tag {SKIP}")
+
+
+def _deleted(nb: NotebookNode, wanted: list[dict[str, Any]], notes: list[str]) -> None:
+    """Bring missing graded cells back, each after the nearest cell before it that is there."""
+    for at, one in enumerate(wanted):
+        ids = [_id(cell) for cell in nb.cells]
+        if one["grade_id"] in ids or not (one["meta"]["grade"] or one["meta"]["task"]):
+            continue
+        before = [ids.index(w["grade_id"]) for w in wanted[:at] if w["grade_id"] in ids]
+        place = max(before) + 1 if before else len(nb.cells)
+        make = new_code_cell if one["cell_type"] == "code" else new_markdown_cell
+        cell = make(one["source"], metadata={"nbgrader": dict(one["meta"])})
+        if (nb.nbformat, nb.nbformat_minor) < (4, 5):
+            cell.pop("id", None)
+        nb.cells.insert(place, cell)
+        notes.append(f"cell {one['grade_id']!r} was missing, and is put back")
