@@ -9,7 +9,7 @@ _HOME = {
     "Picture": "figure",
     "Card": "card",
     "card_from_arrays": "card",
-    "draw_card": "card",
+    "draw_card": "drawing",
     "sample_card": "sample",
     "surrogate_card": "surrogate",
     "interactive": "sliders",

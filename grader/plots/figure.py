@@ -187,6 +187,11 @@ def _fewer_colours(png: io.BytesIO) -> bytes:
         small = image.convert("RGB").quantize(
             128, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
         )
+        # The palette holds averages: the paper came out as 254.
+        shades = small.getpalette() or []
+        triples = [shades[i : i + 3] for i in range(0, len(shades), 3)]
+        white = [[255] * 3 if min(triple) > 250 else triple for triple in triples]
+        small.putpalette([share for triple in white for share in triple])
         out = io.BytesIO()
         small.save(out, "png")
     return out.getvalue()

@@ -8,8 +8,8 @@ from itertools import product
 from typing import Any
 
 from grader.plots import words
-from grader.plots.card import Card, draw_card
-from grader.plots.curve import Array
+from grader.plots.card import Card
+from grader.plots.drawing import draw_card
 from grader.plots.families import FAMILIES, Family, Slider
 from grader.plots.frames import Frames, frames_spec
 from grader.plots.moving import Moving

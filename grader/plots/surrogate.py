@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from grader.plots.card import draw_card
 from grader.plots.curve import Array
+from grader.plots.drawing import draw_card
 from grader.plots.figure import Picture
 from grader.plots.sample import sample_card
 from grader.plots.tape import Mode

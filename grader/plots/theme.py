@@ -69,7 +69,8 @@ def house_style() -> Iterator[None]:
     """
     import matplotlib as mpl
 
-    with mpl.rc_context(_defaults() | _STYLE):
+    style: Any = _defaults() | _STYLE
+    with mpl.rc_context(style):
         yield
 
 

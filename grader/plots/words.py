@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from grader.plots.descent import Descent
 
 NO_GRADIENT = "The tape returns None: no gradient reaches x."
-COUPLED = (
-    "Each output depends on the other entries of x, too: these curves hold only for this batch."
-)
+COUPLED = "Each output depends on the other entries of x, too: the curves hold for this batch."
 FORWARD = "forward"
 SMOOTH = "what the surrogate differentiates"
 AVERAGED = "forward averaged over the noise"
@@ -28,6 +26,7 @@ AVERAGED_SLOPE = "derivative of that average"
 EXPECTED = "expected surrogate"
 PANEL = "{} over x: {}."
 EXPECTED_FORWARD = "expected value"
+BANDS = (AVERAGED, AVERAGED_SLOPE, EXPECTED, EXPECTED_FORWARD)
 
 
 def card_title(f: Callable[[Any], Any]) -> str:
