@@ -1,0 +1,67 @@
+"""Probes of this chapter. They run beside the learner's code and know no answer."""
+
+from dataclasses import replace
+
+from grader.probe.modes import MODES
+
+
+def mapped(answer, case, mode):
+    """Value and gradient; in a graph also whether an op of the asked type carries an override."""
+    answers = MODES[mode](answer, case)
+    if mode == "graph" and "gradient" in case.wants:
+        answers["gradient mapped"] = _mapped(answer, case)
+    return answers
+
+
+def _mapped(answer, case):
+    import tensorflow as tf
+
+    with tf.Graph().as_default() as graph:
+        answer(*(tf.constant(value) for value in case.inputs.values()))
+    found = [op for op in graph.get_operations() if op.type == case.options["op"]]
+    if not found:
+        return "absent"
+    return "mapped" if any("_gradient_op_type" in op.node_def.attr for op in found) else "plain"
+
+
+def in_model(answer, case, mode):
+    """The function itself, or (part "model") as the activation of a small Keras model."""
+    if case.part != "model":
+        return MODES[mode](answer, case)
+    import keras
+
+    kernel, head = case.inputs["kernel"], case.inputs["head"]
+    model = keras.Sequential(
+        [
+            keras.Input((kernel.shape[0],)),
+            keras.layers.Dense(kernel.shape[1], activation=answer, use_bias=False),
+            keras.layers.Dense(head.shape[1], use_bias=False),
+        ]
+    )
+    model.set_weights([kernel, head])
+    return MODES[mode](model, replace(case, inputs={"x": case.inputs["x"]}))
+
+
+def in_fit(answer, case, mode):
+    """The function itself, or (part "fit") as the quantiser of a kernel in one epoch of fit."""
+    if case.part != "fit":
+        return MODES[mode](answer, case)
+    import keras
+    import tensorflow as tf
+
+    start = case.inputs["kernel"]
+
+    class Binary(keras.layers.Layer):
+        def build(self, shape):
+            self.kernel = self.add_weight(shape=start.shape, name="kernel")
+
+        def call(self, x):
+            return tf.matmul(x, answer(tf.convert_to_tensor(self.kernel)))
+
+    model = keras.Sequential([keras.Input((start.shape[0],)), Binary()])
+    model.set_weights([start])
+    x, y = case.inputs["x"], case.inputs["y"]
+    optimizer = keras.optimizers.SGD(case.inputs["rate"])
+    model.compile(optimizer=optimizer, loss="mse", jit_compile=False)
+    model.fit(x, y, batch_size=len(x), epochs=1, verbose=0)
+    return {"kernel": model.get_weights()[0]}
