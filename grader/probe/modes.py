@@ -69,21 +69,38 @@ def _differentiate(call: Function, case: Case, made: Mapping[str, Any]) -> dict[
     import tensorflow as tf
 
     wanted = sources(case, made)
-    answers: dict[str, Any] = {}
+    # Only where it is asked for: a second tape also differentiates the backward pass, which not
+    # every right answer allows, and makes tracing many times slower.
+    if "second" not in case.wants:
+        return _once(call, case, made, wanted)
     with tf.GradientTape() as outer:
         outer.watch(list(wanted.values()))
-        with tf.GradientTape() as tape:
-            tape.watch(list(wanted.values()))
-            result = call(made)
-        if "gradient" in case.wants or "second" in case.wants:
-            answers |= _gradients(tape, result, case, wanted)
-        sums = [tf.reduce_sum(g) for g in answers.values() if tf.is_tensor(g)]
-    if "second" in case.wants:
-        grads = outer.gradient(sums, list(wanted.values())) if sums else [None] * len(wanted)
-        answers |= dict(zip((f"second:{n}" for n in wanted), grads, strict=True))
+        answers = _once(call, case, made, wanted)
+        sums = [tf.reduce_sum(v) for k, v in answers.items() if _live_gradient(k, v)]
+    grads = outer.gradient(sums, list(wanted.values())) if sums else [None] * len(wanted)
+    answers |= dict(zip((f"second:{n}" for n in wanted), grads, strict=True))
+    return answers
+
+
+def _once(
+    call: Function, case: Case, made: Mapping[str, Any], wanted: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Value and gradient by one tape."""
+    import tensorflow as tf
+
+    answers: dict[str, Any] = {}
+    with tf.GradientTape() as tape:
+        tape.watch(list(wanted.values()))
+        result = call(made)
+    if "gradient" in case.wants or "second" in case.wants:
+        answers |= _gradients(tape, result, case, wanted)
     if "value" in case.wants:
         answers |= flatten(result, "value")
     return answers
+
+
+def _live_gradient(key: str, answer: Any) -> bool:
+    return key.startswith("gradient:") and _is_tensor(answer)
 
 
 def _gradients(tape: Any, result: Any, case: Case, wanted: Mapping[str, Any]) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def _array(value: Any) -> Outcome:
 def flatten(value: Any, key: str) -> dict[str, Any]:
     """A structure of answers as flat keys: "value", "value[0]", "value[loss]"."""
     if isinstance(value, Mapping):
-        pairs: list[tuple[Any, Any]] = list(value.items())
+        pairs = list(value.items())  # no annotation: AutoGraph may read this
     elif isinstance(value, list | tuple) and not _is_words(value) and not _is_numbers(value):
         pairs = list(enumerate(value))
     else:
