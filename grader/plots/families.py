@@ -96,7 +96,7 @@ FAMILIES: dict[str, Family] = {
         "Sign with a gradient that passes inside a range",
         np.sign,
         _clip,
-        {"low": Slider(-2.0, 0.0, -1.0, 11), "high": Slider(0.0, 2.0, 1.0, 11)},
+        {"lower": Slider(-2.0, 0.0, -1.0, 11), "upper": Slider(0.0, 2.0, 1.0, 11)},
         "Only a range of width 2 gives a function that rises as far as sign does, "
         "and only the one from −1 to 1 rises in the right place.",
     ),

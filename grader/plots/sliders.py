@@ -37,8 +37,9 @@ def interactive(
     function ``f(x, *values)``, whose gradient is taken from the tape at every position of the
     sliders, given as ``name=(low, high)``, ``(low, high, start)`` or a
     :class:`~grader.plots.families.Slider`, in the order of ``values``. ``forward`` is then what
-    stays (by default ``f`` at the start). Raises ValueError for an unknown family, a function
-    without sliders, or more than 200 positions in all.
+    stays (by default ``f`` at the start). A slider cannot be called low or high: these are the
+    interval. Raises ValueError for an unknown family, a function without sliders, or more than
+    200 positions in all.
     """
     if isinstance(family, str):
         frames = _of_family(_known(family), low, high, {k: _slider(v) for k, v in sliders.items()})

@@ -25,7 +25,8 @@ class Sampler:
     ``mode``: ``eager``; ``outside`` and ``inside`` (traced by ``tf.function``, the tape outside
     or inside it); ``graph`` (a ``tf.Graph`` with ``tf.compat.v1.gradients``); ``auto`` tries
     eager and takes ``outside`` when eagerly the gradient is None or zero everywhere and traced
-    it is not: a gradient override acts only there. Errors of ``f`` are not caught.
+    it is not: a gradient override acts only there. AutoGraph stays out: it logs a warning on
+    every lambda that it cannot read. Errors of ``f`` are not caught.
     """
 
     def __init__(self, f: Callable[[Any], Any], mode: Mode = "auto", dtype: str = "float32"):
@@ -42,10 +43,16 @@ class Sampler:
         if self.mode != "auto":
             return
         self.mode = "eager"
-        if _says_nothing(self.gradient(probe)):
+        if not _says_nothing(self.gradient(probe)):
+            return
+        try:
             self.mode = "outside"
-            if _says_nothing(self.gradient(probe)):
-                self.mode = "eager"
+            silent = _says_nothing(self.gradient(probe))
+        except Exception:
+            # What runs eagerly need not be traceable (x.numpy() is not).
+            silent = True
+        if silent:
+            self.mode = "eager"
 
     def only_batches_of(self, length: int) -> None:
         """From now on call ``f`` with exactly so many entries: it looks at all of them."""
@@ -111,7 +118,7 @@ def _eager(f: Callable[[Any], Any], dtype: str, length: int) -> Callable[[Array]
 def _outside(f: Callable[[Any], Any], dtype: str, length: int) -> Callable[[Array], Pair]:
     import tensorflow as tf
 
-    return _with_tape(tf.function(f), dtype)
+    return _with_tape(tf.function(f, autograph=False), dtype)
 
 
 def _with_tape(f: Callable[[Any], Any], dtype: str) -> Callable[[Array], Pair]:
@@ -141,7 +148,7 @@ def _gradient(tape: Any, value: Any, given: Any) -> Any:
 def _inside(f: Callable[[Any], Any], dtype: str, length: int) -> Callable[[Array], Pair]:
     import tensorflow as tf
 
-    @tf.function  # type: ignore[untyped-decorator, unused-ignore]
+    @tf.function(autograph=False)  # type: ignore[untyped-decorator, unused-ignore]
     def both(given: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:
             tape.watch(given)

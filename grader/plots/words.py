@@ -194,7 +194,6 @@ def adam_alt(title: str, rows: Sequence[NDArray[np.float64]], mask: NDArray[np.b
 def surface_alt(title: str, lowest: float, ends: dict[str, tuple[int, float]]) -> str:
     """How low each path came."""
     paths = " ".join(
-        f"{name}: after {count} steps the loss is {number(loss)}."
-        for name, (count, loss) in ends.items()
+        f"{name}, steps: {count}, last loss {number(loss)}." for name, (count, loss) in ends.items()
     )
     return f"{title}. Contours; the lowest point drawn is {number(lowest)}. {paths}".strip()

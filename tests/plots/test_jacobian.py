@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.plots.jacobian import as_matrix, jacobian_map, ratio, wrong_entries
+
+EXPECTED = np.arange(12.0).reshape(3, 4) - 5
+
+
+def texts(picture) -> set[str]:
+    return {a.get_text() for a in picture._figure.findobj(lambda a: hasattr(a, "get_text"))}
+
+
+def test_wrong_entries_are_counted_framed_and_said() -> None:
+    got = EXPECTED.copy()
+    got[1, 2] *= 2
+    got[2, 0] = np.nan
+    picture = jacobian_map(got, EXPECTED, title="J")
+    assert "2 of 12 entries are wrong: (output, input) (1, 2), (2, 0)." in picture.alt
+    assert {"J", "got", "expected", "got / expected", "input", "output"} <= texts(picture)
+    # Two patches for each frame: a halo and the dashes.
+    assert [len(axis.patches) for axis in picture._figure.axes] == [4, 0, 4]
+
+
+def test_all_right_is_said() -> None:
+    assert "No entry is wrong." in jacobian_map(EXPECTED, EXPECTED).alt
+
+
+def test_transposed_is_not_broadcast() -> None:
+    picture = jacobian_map(EXPECTED.T, EXPECTED)
+    assert "Shapes differ: got 4 × 3, expected 3 × 4" in picture.alt
+    assert len(picture._figure.axes) == 2
+
+
+def test_one_matrix_alone() -> None:
+    assert len(jacobian_map(EXPECTED)._figure.axes) == 1
+
+
+def test_a_large_map_stays_small_on_the_page(rng: np.random.Generator) -> None:
+    picture = jacobian_map(rng.normal(size=(60, 50)), np.zeros((60, 50)))
+    assert len(picture.svg) < 150_000
+    assert "3000 of 3000 entries are wrong" in picture.alt
+
+
+@pytest.mark.parametrize(
+    ("shape", "matrix"),
+    [((3,), (1, 3)), ((2, 3), (2, 3)), ((2, 3, 4, 5), (6, 20)), ((2, 3, 4), (6, 4)), ((), (1, 1))],
+)
+def test_layout_of_higher_ranks(shape: tuple[int, ...], matrix: tuple[int, int]) -> None:
+    assert as_matrix(np.zeros(shape)).shape == matrix
+
+
+def test_ratio_where_nothing_is_expected() -> None:
+    got = ratio(np.array([[0.0, 2.0, 6.0]]), np.array([[0.0, 0.0, 3.0]]))
+    np.testing.assert_array_equal(got, [[1.0, np.nan, 2.0]])
+
+
+def test_wrong_is_measured_on_the_largest_entry() -> None:
+    expected = np.array([[1000.0, 0.0]])
+    assert not wrong_entries(expected + 0.05, expected, 1e-4).any()
+    assert wrong_entries(expected + 0.2, expected, 1e-4).all()
