@@ -1,0 +1,49 @@
+import pytest
+from typer.testing import CliRunner
+
+from grader.cli import app
+
+
+@pytest.fixture
+def run(mini, monkeypatch):
+    monkeypatch.chdir(mini.root)
+    return lambda *arguments: CliRunner().invoke(app, list(arguments))
+
+
+def test_build_check_says_what_is_stale(run, mini):
+    assert run("build", "--check").exit_code == 0
+    path = mini.chapters[0].words
+    kept = path.read_bytes()
+    path.write_text("{}")
+    got = run("build", "--check")
+    assert got.exit_code == 1
+    assert "stale data/01_mini.json" in got.output
+    assert "built data/01_mini.json" in run("build", "1").output
+    assert path.read_bytes() == kept
+
+
+def test_lint_counts_faults(run, tf):
+    got = run("lint", "--no-run")
+    assert got.exit_code == 0, got.output
+    assert "1 chapters, 0 faults" in got.output
+
+
+def test_an_error_is_one_line_and_exit_code_2(run, monkeypatch):
+    got = run("build", "nope")
+    assert got.exit_code == 2
+    assert "no single chapter is called 'nope'" in got.output
+    monkeypatch.chdir("/")
+    got = run("build")
+    assert got.exit_code == 2
+    assert "change to the course's folder" in got.output
+
+
+def test_status_and_next(run):
+    assert "0 of 4 exercises done" in run("status").output
+    assert "twice, in notebooks/01_mini/01_mini.ipynb" in run("next").output
+
+
+def test_grading_nothing_says_where_submissions_belong(run):
+    got = run("grade")
+    assert got.exit_code == 2
+    assert "submitted/" in got.output

@@ -1,0 +1,104 @@
+"""Modes must agree where TensorFlow does, and differ exactly where it does."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.contract import Case, Source
+from grader.probe.modes import MODES, compile_source
+from grader.probe.outcome import of
+
+ALL = tuple(MODES)
+TAPES = tuple(mode for mode in ALL if mode != "graph")
+X = np.array([[0.3, -1.2], [2.0, 0.7]], np.float32)
+UP = np.array([[2.0, -1.0], [0.5, 3.0]], np.float32)
+
+
+def ask(f, mode, **changes):
+    given = {"inputs": {"x": X}, "upstream": UP, "wants": ("value", "gradient")}
+    case = Case("c", **{**given, **changes})
+    return {key: of(value) for key, value in MODES[mode](f, case).items()}
+
+
+@pytest.mark.parametrize("mode", ALL)
+def test_value_and_gradient_of_a_cube(tf, mode):
+    got = ask(lambda x: x**3, mode)
+    assert np.allclose(got["value"].array, X**3)
+    assert np.allclose(got["gradient:x"].array, 3 * X**2 * UP, rtol=1e-5)
+    assert got["value"].array.dtype == np.float32
+
+
+@pytest.mark.parametrize("mode", TAPES)
+def test_second_derivative(tf, mode):
+    got = ask(lambda x: x**3, mode, wants=("second",))
+    assert set(got) == {"gradient:x", "second:x"}
+    assert np.allclose(got["second:x"].array, 6 * X * UP, rtol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ALL)
+def test_no_gradient_is_none_and_not_zero(tf, mode):
+    assert ask(tf.round, mode)["gradient:x"].kind == "none"
+    assert np.array_equal(ask(tf.sign, mode)["gradient:x"].array, np.zeros_like(X))
+
+
+@pytest.mark.parametrize("mode", ALL)
+def test_several_outputs_inputs_variables_and_plain_parameters(tf, mode):
+    case = Case(
+        "c",
+        {"x": X, "k": 3.0, "i": np.array([1, 0]), "v": X[0]},
+        (UP, UP[0]),
+        variables=("v",),
+    )
+
+    def f(x, k, i, v):
+        return k * x * v, tf.gather(v, i)
+
+    got = {key: of(value) for key, value in MODES[mode](f, case).items()}
+    assert np.allclose(got["value[0]"].array, 3 * X * X[0])
+    assert np.allclose(got["value[1]"].array, X[0][::-1])
+    assert np.allclose(got["gradient:x"].array, 3 * X[0] * UP)
+    expected = 3 * (X * UP).sum(0) + UP[0][::-1]
+    assert np.allclose(got["gradient:v"].array, expected, rtol=1e-5)
+    assert "gradient:i" not in got
+
+
+def test_an_override_acts_where_tensorflow_lets_it(tf):
+    tf.RegisterGradient("test-modes-five")(lambda op, grad: 5.0 * grad)
+
+    def f(x):
+        with tf.compat.v1.get_default_graph().gradient_override_map(
+            {"Identity": "test-modes-five"}
+        ):
+            return tf.identity(x)
+
+    factor = {mode: float(ask(f, mode)["gradient:x"].array[0, 0] / UP[0, 0]) for mode in ALL}
+    assert factor == {"eager": 1, "outside": 5, "inside": 1, "graph": 5, "xla": 5}
+
+
+def test_a_custom_rule_is_called_by_position(tf):
+    @tf.custom_gradient
+    def f(x):
+        return x, lambda up: 1000.0 * up
+
+    assert np.allclose(ask(f, "eager")["gradient:x"].array, 1000 * UP)
+
+
+def test_a_wrong_shape_of_the_value_skips_the_gradient(tf):
+    assert ask(tf.reduce_sum, "eager")["gradient:x"].kind == "skipped"
+
+
+def test_functions_come_as_source(tf):
+    got = ask(lambda f, x: f(x), "outside", inputs={"f": Source("lambda x: tf.exp(x)"), "x": X})
+    assert np.allclose(got["gradient:x"].array, np.exp(X) * UP, rtol=1e-5)
+    assert float(compile_source("lambda x: np.pi * x")(1.0)) == np.pi
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.floats(-3, 3), st.floats(-3, 3), st.sampled_from(TAPES))
+def test_the_gradient_is_linear_in_the_upstream_gradient(tf, a, b, mode):
+    def gradient(up):
+        return ask(tf.math.tanh, mode, upstream=np.full_like(X, up))["gradient:x"].array
+
+    together = gradient(a + b)
+    assert np.allclose(together, gradient(a) + gradient(b), atol=1e-5)

@@ -1,0 +1,118 @@
+import contextlib
+import json
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from grader.contract import Case, Source
+from grader.probe import wire
+from grader.probe.outcome import Outcome
+from grader.probe.request import Request
+
+NAMES = sorted(wire.DTYPES - {"bfloat16"})
+
+
+def message(header, tail=b""):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<I", len(text)) + text + tail
+
+
+@given(
+    st.sampled_from(NAMES).flatmap(
+        lambda n: hnp.arrays(n, hnp.array_shapes(min_dims=0, min_side=0))
+    )
+)
+def test_arrays_come_back_as_they_went(array):
+    sent = {("c", "eager", "value"): Outcome("array", array), ("c", "eager", "g"): Outcome("none")}
+    got = wire.unpack_observation(wire.pack_observation(sent))
+    assert got.keys() == sent.keys()
+    back = got["c", "eager", "value"].array
+    assert back.dtype == array.dtype
+    assert back.shape == array.shape
+    assert back.tobytes() == array.tobytes()
+
+
+def test_bfloat16_and_words_and_errors_come_back(tf):
+    array = tf.constant([1.5, 2.0], tf.bfloat16).numpy()
+    sent = {
+        ("c", "eager", "a"): Outcome("array", array),
+        ("c", "eager", "b"): Outcome("word", text='["x"]'),
+        ("c", "eager", "e"): Outcome("error", text="no", detail={"line": 3}),
+    }
+    got = wire.unpack_observation(wire.pack_observation(sent))
+    assert got["c", "eager", "a"].array.dtype == array.dtype
+    assert got["c", "eager", "b"].word == ["x"]
+    assert got["c", "eager", "e"].detail == {"line": 3}
+
+
+def test_a_request_comes_back():
+    case = Case(
+        "c",
+        {"x": np.ones((2, 1), np.float32), "f": Source("lambda x: x"), "k": 2, "s": (1, 2)},
+        (np.zeros(2), np.ones(1)),
+        "robust",
+        ("graph",),
+        ("value",),
+        ("x",),
+        {"mask": np.array([True]), "n": 3},
+    )
+    sent = Request("f", "own", {"op": "Square"}, (case,), "probes", "starter")
+    got = wire.unpack_request(wire.pack_request(sent))
+    (back,) = got.cases
+    assert (got.exercise, got.probe, got.options, got.probes, got.starter) == (
+        "f", "own", {"op": "Square"}, "probes", "starter",
+    )  # fmt: skip
+    assert back.inputs["f"] == Source("lambda x: x")
+    assert back.inputs["x"].tobytes() == case.inputs["x"].tobytes()
+    assert [u.tolist() for u in back.upstream] == [[0, 0], [1]]
+    assert back.options["mask"].tolist() == [True]
+    assert (back.part, back.modes, back.wants, back.variables) == (
+        "robust", ("graph",), ("value",), ("x",),
+    )  # fmt: skip
+
+
+ARRAY = {"dtype": "float32", "shape": [2]}
+ROW = ["c", "eager", "value", "array", "", {}, ARRAY]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x01",
+        struct.pack("<I", 9) + b"{}",
+        message(b"not json"),
+        message(b"[" * 100_000),
+        message([ROW]),
+        message([[*ROW[:6], {"dtype": "object", "shape": [1]}]], b"\0" * 8),
+        message([[*ROW[:6], {"dtype": "float32", "shape": [-1, -2]}]], b"\0" * 8),
+        message([[*ROW[:6], {"dtype": "float64", "shape": [2**40, 2**40]}]], b"\0" * 8),
+        message([[*ROW[:6], {"dtype": "float32", "shape": [0] * 40}]]),
+        message([[*ROW[:3], "pass", "", {}, None]]),
+        message([["c", "eager", "value", "word", "{", {}, None]]),
+        message([["c", "eager", 3, "none", "", {}, None]]),
+        message([["c", "eager", "v", "none", "", [], None]]),
+        message([["c"]]),
+        message({"a": 1}),
+        message(7),
+    ],
+)
+def test_anything_else_is_refused(data):
+    with pytest.raises(wire.WireError):
+        wire.unpack_observation(data)
+
+
+def test_too_much_is_refused():
+    sent = wire.pack_observation({("c", "m", "v"): Outcome("array", np.zeros(100))})
+    with pytest.raises(wire.WireError, match="at most 500"):
+        wire.unpack_observation(sent, limit=500)
+
+
+@given(st.binary(max_size=200))
+def test_random_bytes_never_do_more_than_be_refused(data):
+    with contextlib.suppress(wire.WireError):
+        wire.unpack_observation(data)

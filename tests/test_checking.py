@@ -1,0 +1,128 @@
+import sys
+
+import pytest
+
+import grader
+from grader import check, evaluate, hint, partial_credit, progress
+from grader.checking import CheckFailed, data_root
+from grader.course import CourseError
+from grader.display.report import report
+
+
+@pytest.fixture(autouse=True)
+def in_mini(mini, monkeypatch, tf):
+    monkeypatch.chdir(mini.root / "notebooks" / "01_mini")
+
+
+def right(x):
+    import tensorflow as tf
+
+    return tf.stop_gradient(-x) + 3.0 * x
+
+
+def test_a_pass_says_what_was_checked_and_returns_none(capsys):
+    assert check("twice", right) is None
+    said = capsys.readouterr()
+    assert "✓ twice: Right." in said.out
+    assert "a matrix and float64" in said.out
+    assert "traced by tf.function" in said.out
+    assert said.err == ""
+
+
+def test_a_failure_names_mistake_element_and_tolerance_and_raises(capsys):
+    with pytest.raises(CheckFailed, match="true derivative") as caught:
+        check("twice", lambda x: 2.0 * x, part="gradient")
+    said = capsys.readouterr()
+    for piece in ("worst element", "yours", "right", "yours / right", "2e-05", "a matrix"):
+        assert piece in said.out
+    assert said.err == ""
+    assert caught.value._render_traceback_() == [f"CheckFailed: {caught.value}"]
+
+
+def test_an_exception_is_shown_with_its_inputs(capsys):
+    with pytest.raises(CheckFailed):
+        check("twice", lambda x: x.nothing)
+    said = capsys.readouterr().out
+    assert "AttributeError" in said
+    assert "x = float32(2, 3) [" in said
+
+
+def test_fresh_inputs_show_no_number(capsys):
+    with pytest.raises(CheckFailed):
+        check("twice", lambda x: 2.0 * x, part="gradient", fresh=True)
+    said = capsys.readouterr().out
+    assert "true derivative" in said
+    assert "yours" not in said
+
+
+def test_partial_credit_counts_entries():
+    assert partial_credit("words", {"round": "none", "sign": "number"}, points=8) == 4.0
+    assert partial_credit("words", {"round": "none", "sign": "zero"}, points=8) == 8.0
+    assert partial_credit("words", {}, points=8) == 0.0
+
+
+def test_a_table_does_not_raise_while_nbgrader_counts_its_entries(monkeypatch, capsys):
+    half = {"round": "none", "sign": "number"}
+    with pytest.raises(CheckFailed):
+        check("words", half)
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    check("words", half)
+    assert "sign: not number. Sign is flat." in capsys.readouterr().out
+
+
+def test_unknown_names_are_errors_that_list_what_there_is():
+    with pytest.raises(CourseError, match="no exercise called 'nope'"):
+        check("nope", None)
+    with pytest.raises(CourseError, match="it has value, gradient, robust"):
+        check("twice", None, part="speed")
+
+
+def test_evaluate_with_a_seed_draws_fresh_inputs():
+    one, two = evaluate("twice", right, seed=4), evaluate("twice", right, seed=5)
+    assert one.passed
+    assert two.passed
+    a, b = (v.findings[0].case.inputs["x"] for v in (one, two))
+    assert (a != b).any()
+
+
+def test_hints_come_one_at_a_time_and_the_last_says_where_to_reread(capsys):
+    hint("twice")
+    first = capsys.readouterr().out
+    assert "Hint 1 of 2" in first
+    assert "Reread" not in first
+    for _ in range(2):
+        hint("twice")
+        assert "Reread: Exercise: twice" in capsys.readouterr().out
+
+
+def test_progress_shows_every_exercise(capsys):
+    progress()
+    said = capsys.readouterr().out
+    for name in ("twice", "words", "square_grad", "counter", "of 4 exercises done"):
+        assert name in said
+
+
+def test_a_pass_tells_of_another_right_answer(capsys):
+    check("twice", right)
+    assert "Also right: tf.custom_gradient does it too." in capsys.readouterr().out
+
+
+def test_outside_a_course_the_installed_ones_data_serve(tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    assert (data_root() / "data").is_dir()
+
+
+def test_words_are_loaded_when_used():
+    assert "grader.probe" in sys.modules
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        _ = grader.nope
+
+
+def test_a_report_of_a_verdict_is_data_too():
+    made = report(evaluate("twice", lambda x: 2.0 * x, part="gradient"))
+    assert made.verdict == {
+        "exercise": "twice",
+        "part": "gradient",
+        "outcome": "fail",
+        "mistake": "true derivative",
+    }

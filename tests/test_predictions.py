@@ -1,0 +1,66 @@
+import pytest
+
+from grader import predict, state
+from grader.predictions import CHOICES, classify, observe
+
+
+@pytest.fixture
+def learner(mini, monkeypatch):
+    monkeypatch.chdir(mini.root)
+    monkeypatch.delenv("GRADER_NO_STATE")
+    yield
+    (mini.root / state.FILE).unlink(missing_ok=True)
+
+
+def raising():
+    raise TypeError("not differentiable")
+
+
+CASES = [
+    (lambda: None, "none"),
+    (lambda: 0.0, "zero"),
+    (lambda: [0.0, 1.0], "number"),
+    (lambda: float("nan"), "nan"),
+    (raising, "error"),
+    (lambda: object(), "error"),
+]
+
+
+@pytest.mark.parametrize(("run", "word"), CASES)
+def test_every_result_has_its_word(run, word):
+    assert classify(observe(run)) == word
+    assert word in CHOICES
+
+
+def test_without_a_guess_nothing_runs_and_the_choices_are_shown(capsys):
+    predict("a", raising)
+    said = capsys.readouterr().out
+    assert "Predict first." in said
+    assert '"none", "zero", "number", "nan", "error"' in said
+
+
+@pytest.mark.parametrize("guess", ["zero", " Zero "])
+def test_a_right_and_a_wrong_guess(learner, capsys, guess):
+    predict("a", lambda: 0.0, guess, because="It is flat.")
+    said = capsys.readouterr().out
+    assert "As you predicted." in said
+    assert "It is flat." in said
+    predict("b", lambda: None, guess)
+    assert "Not what you predicted." in capsys.readouterr().out
+    assert state.read()["predictions"]["b"] == {"guess": "zero", "truth": "none"}
+
+
+def test_none_may_be_said_as_none(capsys):
+    predict("a", lambda: None, None)
+    assert "As you predicted." in capsys.readouterr().out
+
+
+def test_only_the_first_guess_counts(learner):
+    predict("a", lambda: 0.0, "none")
+    predict("a", lambda: 0.0, "zero")
+    assert state.read()["predictions"]["a"] == {"guess": "none", "truth": "zero"}
+
+
+def test_another_word_is_refused_with_the_choices():
+    with pytest.raises(ValueError, match="none, zero, number, nan, error"):
+        predict("a", lambda: 0.0, "flat")

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from grader.contract import Either
+from grader.probe.outcome import Outcome, of
+from grader.verdict.compare import compare
+
+F32 = np.array([1.0, -2.0, 0.0], np.float32)
+
+
+def status(outcome, expected, dtype="float32"):
+    return compare(outcome, expected, dtype, 2e-5)[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "said"),
+    [
+        (F32, F32.astype(float), "right"),
+        (F32.astype(float), F32.astype(float), "dtype"),
+        (F32 * 1.1, F32.astype(float), "value"),
+        (F32 * 0, F32.astype(float), "zeros"),
+        (F32 * np.nan, F32.astype(float), "nan"),
+        (F32[:2], F32.astype(float), "shape"),
+        (None, F32.astype(float), "none"),
+        (None, None, "right"),
+        (F32 * 0, None, "not none"),
+        ("zero", "zero", "right"),
+        ("zero", "none", "word"),
+        (F32, "none", "word"),
+        (True, True, "right"),
+        (np.bool_(True), True, "right"),
+        (np.ones(2, bool), True, "word"),
+        (1.0, True, "right"),
+        ("True", True, "word"),
+        (np.array([1, 0]), np.array([True, False]), "right"),
+        (0.5, 0.5, "right"),
+        (object(), F32, "type"),
+    ],
+)
+def test_every_status(value, expected, said):
+    assert status(of(value), expected) == said
+
+
+def test_either_answer_is_right():
+    truth = Either(None, np.zeros(2))
+    assert status(Outcome("none"), truth) == "right"
+    assert status(of(np.zeros(2, np.float32)), truth) == "right"
+    assert status(of(np.ones(2, np.float32)), truth) == "not none"
+
+
+def test_a_missing_answer_is_missing_even_where_none_would_be_wrong():
+    assert status(Outcome("missing"), F32) == "missing"
+
+
+def test_the_worst_element_is_the_one_most_tolerances_off():
+    got = np.array([[1.0, 2.0], [3.3, 4.0]], np.float32)
+    _, worst = compare(of(got), np.array([[1.0, 2.0], [3.0, 4.001]]), "float32", 2e-5)
+    assert worst.index == (1, 0)
+    assert worst.ratio == pytest.approx(1.1)
+
+
+def test_the_worst_of_a_scalar_has_no_index_and_of_a_zero_no_ratio():
+    _, worst = compare(of(np.float32(3)), np.array(0.0), "float32", 2e-5)
+    assert worst.index == ()
+    assert worst.ratio is None
+
+
+def test_a_nan_is_worse_than_any_number():
+    got = np.array([1e6, np.nan], np.float32)
+    _, worst = compare(of(got), np.ones(2), "float32", 2e-5)
+    assert worst.index == (1,)

@@ -1,0 +1,162 @@
+"""Each general pattern is told from numbers alone; the exercise's own mistakes go first."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.contract import Case, Exercise, Mistake
+from grader.key import key, terms
+from grader.probe.outcome import Outcome, of
+from grader.verdict import decide
+
+RNG = np.random.default_rng(7)
+X = RNG.normal(size=(3, 3)).astype(np.float32)
+K = RNG.normal(size=(1, 3)).astype(np.float32)
+UP = (RNG.uniform(0.5, 3, (3, 3)) * np.array([1, -1, 1])).astype(np.float32)
+
+
+def truth(case):
+    x, k = case.arrays["x"], case.arrays["k"]
+    return {
+        "value": x**2 * k,
+        "gradient:x": 2 * x * k * case.upstream,
+        "gradient:k": (x**2 * case.upstream).sum(0, keepdims=True),
+    }
+
+
+BASE = Exercise(
+    "f",
+    lambda rng: [Case("c", {"x": X, "k": K}, UP)],
+    truth,
+    {"value": 1, "gradient": 1},
+    ("a", "b"),
+    plain=lambda case: {"gradient:x": 7.0 + 0 * case.arrays["x"]},
+)
+TRUE = truth(BASE.cases(None)[0])
+
+
+def verdict(part="gradient", exercise=BASE, **changes):
+    cases = exercise.cases(None)
+    answers = {**TRUE, **{name.replace("_", ":"): v for name, v in changes.items()}}
+    seen = {
+        ("c", mode, k): v if isinstance(v, Outcome) else of(_f32(v))
+        for mode in ("eager", "outside")
+        for k, v in answers.items()
+    }
+    return decide(terms(exercise), key(exercise, cases), cases, seen, part)
+
+
+def _f32(value):
+    return value.astype(np.float32) if isinstance(value, np.ndarray) else value
+
+
+def test_a_right_answer_passes_and_says_what_was_checked():
+    got = verdict(None)
+    assert got.passed
+    assert got.fraction == 1
+    assert len(got.findings) == 6
+
+
+GX, GK = TRUE["gradient:x"], TRUE["gradient:k"]
+ONES = truth(replace(BASE.cases(None)[0], upstream=np.ones((3, 3))))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("upstream lost", {"gradient_x": ONES["gradient:x"]}),
+        ("upstream lost", {"gradient_x": ONES["gradient:x"], "gradient_k": ONES["gradient:k"]}),
+        ("true derivative", {"gradient_x": np.full((3, 3), 7.0)}),
+        ("none", {"gradient_x": None}),
+        ("zeros", {"gradient_x": 0 * GX}),
+        ("nan", {"gradient_x": np.where(GX > 0, np.nan, GX)}),
+        ("sign", {"gradient_x": -GX}),
+        ("constant factor", {"gradient_x": 1.7 * GX}),
+        ("mean for sum", {"gradient_x": GX / 9}),
+        ("mean for sum", {"gradient_k": GK / 3}),
+        ("transposed", {"gradient_x": GX.T}),
+        ("transposed", {"gradient_k": GK.T}),
+        ("not reduced", {"gradient_k": X**2 * UP}),
+        ("summed away", {"gradient_x": np.array(GX.sum())}),
+        ("passed through", {"gradient_x": UP}),
+        ("shape", {"gradient_x": GX[:2]}),
+        (None, {"gradient_x": GX + np.eye(3)}),
+    ],
+)
+def test_general_patterns(name, changes):
+    got = verdict(**changes)
+    assert got.outcome == "fail"
+    assert got.mistake == name
+    assert got.says
+
+
+def test_a_wrong_dtype_is_named():
+    got = verdict(gradient_x=Outcome("array", GX))
+    assert got.mistake == "dtype"
+
+
+def test_only_the_part_asked_for_is_judged():
+    assert verdict("value", gradient_x=None).passed
+    assert not verdict("gradient", gradient_x=None).passed
+    assert not verdict(None, gradient_x=None).passed
+
+
+def test_the_exercises_own_mistakes_go_first_and_bring_their_words():
+    own = replace(
+        BASE,
+        mistakes=(
+            Mistake("halved", "You halved it.", answer=lambda c: {"gradient:x": GX / 2}),
+            Mistake("dead", "Nothing flows.", pattern="none"),
+            Mistake("no int", "An int came.", raises=r"AttributeError: 'int'"),
+        ),
+    )
+    assert verdict(exercise=own, gradient_x=GX / 2).says == "You halved it."
+    assert verdict(exercise=own, gradient_x=None).mistake == "dead"
+    error = Outcome(
+        "error", text="'int' object has no attribute", detail={"type": "AttributeError"}
+    )
+    assert verdict(exercise=own, error=error).mistake == "no int"
+    other = Outcome("error", text="boom", detail={"type": "ValueError"})
+    assert verdict(exercise=own, error=other).outcome == "error"
+
+
+def test_a_mistake_kept_to_one_part_is_not_seen_in_another():
+    own = replace(BASE, mistakes=(Mistake("dead", "s", pattern="none", part="value"),))
+    assert verdict(exercise=own, gradient_x=None).mistake == "none"
+
+
+def test_a_gap_is_not_attempted_and_names_its_line():
+    got = verdict(gradient_x=Outcome("blank", detail={"line": 3}))
+    assert got.outcome == "unattempted"
+    assert "line 3" in got.says
+
+
+def test_nothing_at_all_is_a_failure_not_a_pass():
+    cases = BASE.cases(None)
+    got = decide(terms(BASE), key(BASE, cases), cases, {}, None)
+    assert got.outcome == "fail"
+    assert got.fraction == 0
+
+
+@given(
+    st.dictionaries(
+        st.tuples(
+            st.just("c"),
+            st.sampled_from(["eager", "outside"]),
+            st.sampled_from([*TRUE, "error", "x"]),
+        ),
+        st.one_of(
+            st.sampled_from([Outcome("none"), Outcome("blank"), Outcome("type", text="T")]),
+            st.just(Outcome("error", text="e", detail={})),
+            st.sampled_from([[], [np.nan] * 9, np.zeros((3, 3)), 1e300, "w", True]).map(of),
+        ),
+    )
+)
+def test_whatever_comes_back_there_is_a_verdict(observation):
+    cases = BASE.cases(None)
+    got = decide(terms(BASE), key(BASE, cases), cases, observation, None)
+    assert got.outcome in ("fail", "error", "unattempted")
+    assert got.headline
