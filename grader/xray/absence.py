@@ -16,6 +16,8 @@ from grader.xray.replay import Flow
 from grader.xray.run import Run
 from grader.xray.sources import Source
 
+_LEAVING = {"predict", "predict_on_batch", "tolist"}  # give NumPy arrays or Python numbers
+
 
 def left_tensorflow(done: Run, flow: Flow, source: Source, reached: set[int]) -> list[Blame]:
     """The ways out that a value which depends on the source took; else why it is unused."""
@@ -87,6 +89,8 @@ def _loads(code: CodeType, scope: dict[str, Any]) -> Iterator[tuple[Line, str]]:
         name = str(step.argval)
         if owner and step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             yield Line(code.co_filename, number), f"{owner}.{name}"
+        elif name in _LEAVING and step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            yield Line(code.co_filename, number), f".{name}()"
         elif step.opname == "LOAD_GLOBAL" and isinstance(scope.get(name), np.ufunc):
             yield Line(code.co_filename, number), name
         owner = name if step.opname == "LOAD_GLOBAL" and scope.get(name) is np else ""

@@ -66,6 +66,10 @@ KINDS = {
     "forward_nan": "the value itself is NaN",
     "nan_here": "the derivative is NaN at these values",
     # any
+    "earlier": "before the operations that were kept",
+    "closed": "inside a tf.function that could not be opened",
+    "xla": "only as compiled by XLA",
+    "shape_only": "only the shape is used",
     "tape_only": "seen only in the tape's own pass",
     "refused": "tape.gradient raises",
     "unknown": "not found",

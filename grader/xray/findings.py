@@ -11,7 +11,7 @@ from grader.xray import words
 from grader.xray.blame import Blame
 from grader.xray.local import array
 from grader.xray.record_types import Line
-from grader.xray.recorder import CONDITION, LIMIT
+from grader.xray.recorder import CONDITION
 from grader.xray.replay import Flow
 from grader.xray.run import Run
 
@@ -130,9 +130,9 @@ def _overridden(done: Run, flow: Flow) -> Iterator[str]:
 def left_out(done: Run, flow: Flow | None) -> list[str]:
     """What could not be seen."""
     found = []
-    for item in done.recording.left_out:
-        kind, *rest = item.split(":", 2)
-        found.append(words.limit(LIMIT) if kind == "limit" else words.closed(*rest))
+    if done.recording.dropped:
+        found.append(words.dropped(done.recording.dropped, len(done.recording.nodes)))
+    found += [words.closed(*item.split(":", 2)[1:]) for item in done.recording.left_out]
     if flow is not None:
         found += [words.unseen(done.recording.nodes[i].type) for i in sorted(flow.unseen)]
     return list(dict.fromkeys(found))

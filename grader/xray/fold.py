@@ -8,6 +8,7 @@ to A, both would have the same landmarks on either side and be one group.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from grader.xray.picture import Arrow, Box, Picture, merged_state
 
@@ -48,8 +49,7 @@ def _fold(drawn: Picture, landmarks: set[str]) -> Picture:
         members.setdefault(key, []).append(box)
     small = Picture(folded=sum(len(m) for m in members.values() if len(m) > 1))
     for key, boxes in members.items():
-        small.boxes[key] = boxes[0] if len(boxes) == 1 else _folded(key, boxes)
-        small.boxes[key].id = key
+        small.boxes[key] = replace(boxes[0], id=key) if len(boxes) == 1 else _folded(key, boxes)
     states: dict[tuple[str, str], list[str]] = {}
     for a in drawn.arrows:
         ends = group[a.start], group[a.end]

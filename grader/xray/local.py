@@ -89,7 +89,7 @@ def _in_graph(node: Node, grads: list[Any]) -> list[Any]:
     graph.inputs = seeds + [inside for _, inside in captures]
     graph.outputs = [g for g in found if g is not None]
     values = grads + [_value(outside, env) for outside, _ in captures]
-    results = iter(GraphRunner(Recording(), [], 5_000).run(graph, values, ()))
+    results = iter(GraphRunner(Recording()).run(graph, values, ()))
     return [None if g is None else next(results) for g in found]
 
 
@@ -139,7 +139,10 @@ def dense(grad: Any) -> Any:
 
 
 def state(grad: Any) -> str:
-    """ "alive", "none", "zero" or "nan"; one NaN entry is enough for "nan"."""
+    """ "alive", "none", "zero" or "nan"; one NaN entry is enough for "nan".
+
+    A gradient without entries (of an empty tensor) counts as alive.
+    """
     if grad is None:
         return "none"
     values = array(grad)
@@ -147,7 +150,7 @@ def state(grad: Any) -> str:
         return "alive"
     if np.isnan(values).any():
         return "nan"
-    return "alive" if values.any() else "zero"
+    return "alive" if values.any() or not values.size else "zero"
 
 
 def array(tensor: Any) -> np.ndarray[Any, Any] | None:

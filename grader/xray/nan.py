@@ -19,6 +19,8 @@ def of_nan(done: Run, flow: Flow, source: Source, part: Part) -> Blame:
     node = nodes[index]
     if any(_has(np.isnan, t) for t in (*node.inputs, *node.outputs)):
         return _of_value(done, flow, source)
+    if node.kind == "call":
+        return Blame(source.name, "closed", node.type, index, node.line)
     if node.kind == "custom" or node.label:
         return Blame(source.name, "custom_nan", node.type, index, node.line, node.type)
     infinite = _made_infinite(flow, index)

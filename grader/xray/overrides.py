@@ -69,7 +69,7 @@ def watched_map(
 
     eager = tf.executing_eagerly()
     entry = OverrideMap(_strings(mapping), lines.current(5), eager, [])
-    before = len(recording.nodes), _size(graph)
+    before = recording.dropped + len(recording.nodes), _size(graph)
     if eager:
         active.append(entry.mapping)
     try:
@@ -78,7 +78,9 @@ def watched_map(
     finally:
         if eager:
             active.remove(entry.mapping)
-            entry.ran.extend(node.type for node in recording.nodes[before[0] :])
+            entry.ran.extend(
+                node.type for node in recording.nodes[max(0, before[0] - recording.dropped) :]
+            )
         else:
             entry.ran.extend(op.type for op in graph.get_operations()[before[1] :])
         if not any(name.startswith(_OWN) for name in entry.mapping.values()):

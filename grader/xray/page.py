@@ -20,10 +20,10 @@ ROWS = 12  # inputs in the table; more of them with a live gradient are counted 
 def html(shown: Xray) -> str:
     """The X-ray as a piece of HTML that follows JupyterLab's theme."""
     drawn = drawing(shown)
-    rows, hidden = _rows(shown)
+    listed, hidden = rows(shown)
     return _template().render(
         shown=shown,
-        rows=rows,
+        rows=listed,
         hidden=hidden,
         more=shown.findings[1:],
         graph=None if drawn is None else _graph(drawn, layout(drawn)),
@@ -60,16 +60,17 @@ def _template() -> Any:
     return Environment(loader=loader, autoescape=True, trim_blocks=True).get_template("page.jinja")
 
 
-def _rows(shown: Xray) -> tuple[list[dict[str, str]], int]:
+def rows(shown: Xray) -> tuple[list[dict[str, str]], int]:
+    """The inputs to list (the dead ones first to get a place), and how many are left out."""
     names = list(shown.status)
     bad = [n for n in names if shown.status[n] != "alive"]
     kept = [n for n in names if n in set(bad[:ROWS])]
     kept += [n for n in names if shown.status[n] == "alive"][: max(0, ROWS - len(kept))]
     kept.sort(key=names.index)
-    rows = [
+    found = [
         {"name": n, "state": shown.status[n], "word": words.STATUS[shown.status[n]]} for n in kept
     ]
-    return rows, len(names) - len(kept)
+    return found, len(names) - len(kept)
 
 
 def _graph(drawn: Picture, placed: Layout) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from grader.xray.record_types import Node
 from grader.xray.replay import Flow, worst
 from grader.xray.run import Run
 
-RESULT = "result"
+RESULT, EARLIER = "result", "earlier"
 _SILENT = {"ReadVariableOp", "Identity"}  # drawn only if they are to blame or overridden
 
 
@@ -65,6 +65,7 @@ def picture(done: Run, flow: Flow, blame: dict[str, tuple[Blame, ...]]) -> Pictu
     for index in sorted(on_way):
         drawn.boxes[f"n{index}"] = _box(index, flow.recording.nodes[index], index in culprits)
     _connect(drawn, done, flow, on_way, culprits)
+    _earlier(drawn, done)
     _ways_out(drawn, flow, blame)
     _bypass(drawn)
     return drawn
@@ -106,6 +107,8 @@ def _connect(drawn: Picture, done: Run, flow: Flow, on_way: set[int], culprits: 
         for position, key in enumerate(flow.keys_in(index)):
             maker = flow.producer.get(key)
             start = f"n{maker}" if maker in on_way else f"s{key}" if key in sources else ""
+            if not start and maker is None and key in flow.entrances:
+                start = EARLIER
             if start and _is_data(flow.recording.nodes[index], position):
                 state = _state(flow, index, position, key, culprits)
                 drawn.arrows.append(Arrow(start, f"n{index}", state))
@@ -116,6 +119,16 @@ def _connect(drawn: Picture, done: Run, flow: Flow, on_way: set[int], culprits: 
         if start:
             drawn.arrows.append(Arrow(start, RESULT, "alive" if key in ends else "none"))
     drawn.arrows = _merged(drawn.arrows)
+
+
+def _earlier(drawn: Picture, done: Run) -> None:
+    """One box for all the operations that were dropped, between the inputs and the rest."""
+    after = [a.state for a in drawn.arrows if a.start == EARLIER]
+    if not after:
+        return
+    drawn.boxes[EARLIER] = Box(EARLIER, words.earlier(done.recording.dropped), "fold")
+    for box in [b for b in drawn.boxes.values() if b.kind in ("source", "variable")]:
+        drawn.arrows.append(Arrow(box.id, EARLIER, box.state if "none" not in after else "off"))
 
 
 def _is_data(node: Node, position: int) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+KEPT = 3_000  # operations kept of a very long run: about a second of replay
 STATES = ("alive", "none", "zero", "nan")
 
 
@@ -53,7 +54,6 @@ class Detour:
     key: int
     word: str
     line: Line | None
-    after: int  # the number of operations that had run
 
 
 @dataclass
@@ -112,7 +112,11 @@ class Region:
 
 @dataclass
 class Recording:
-    """All operations of one run, in the order in which they ran."""
+    """The operations of one run, in the order in which they ran.
+
+    Of a very long run only the last ones are kept: what cuts a gradient is looked for from the
+    output. Of those dropped, `reached` keeps which tensors depend on an input.
+    """
 
     nodes: list[Node] = field(default_factory=list)
     alias: dict[int, int] = field(default_factory=dict)
@@ -122,6 +126,29 @@ class Recording:
     left_out: list[str] = field(default_factory=list)
     inner_tape: bool = False
     expanded: int = 0
+    dropped: int = 0
+    reached: set[int] = field(default_factory=set)
+
+    def add(self, node: Node) -> None:
+        """Append an operation, and forget the oldest when there are twice as many as kept."""
+        self.nodes.append(node)
+        if len(self.nodes) >= 2 * KEPT:
+            for old in self.nodes[:KEPT]:
+                if any(t._id in self.reached or t.dtype.name == "resource" for t in old.inputs):
+                    self.reached.update(t._id for t in old.outputs)
+            del self.nodes[:KEPT]
+            self.dropped += KEPT
+
+    def absorb(self, other: Recording) -> None:
+        """Take over what a graph that was opened left behind."""
+        for node in other.nodes:
+            self.add(node)
+        self.alias.update(other.alias)
+        self.regions += other.regions
+        self.inner_tape |= other.inner_tape
+        self.dropped += other.dropped
+        if other.dropped:
+            self.reached |= other.reached
 
     def key(self, tensor: Any) -> int:
         """The number by which the recording knows a tensor (through tf.function outputs)."""

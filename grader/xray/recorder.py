@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -16,7 +16,6 @@ from grader.xray import lines
 from grader.xray.overrides import watched_map
 from grader.xray.record_types import Detour, Memo, Node, Override, Recording
 
-LIMIT = 20_000  # operations kept of one run: some seconds of replay
 _WORDS = {
     "numpy": ".numpy()",
     "__array__": "NumPy",
@@ -33,8 +32,8 @@ _DECIDERS = ("/while_loop.py", "/cond.py", "/tensor_util.py", "/control_flow_swi
 class Recorder:
     """Fills a `Recording` while `listening()` is entered."""
 
-    def __init__(self) -> None:
-        self.recording = Recording()
+    def __init__(self, inputs: Iterable[int] = ()) -> None:
+        self.recording = Recording(reached=set(inputs))
         self._maps: list[dict[str, str]] = []
         self._calls: list[Any] = []
         self._silent = False
@@ -84,9 +83,6 @@ class Recorder:
     ) -> None:
         if graph is not None or self._silent:
             return
-        if len(self.recording.nodes) >= LIMIT:
-            self.recording.left_out[:] = ["limit"]
-            return
         name = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
         node = Node(
             name, _eager(inputs), _eager(outputs), tuple(attrs or ()), line=lines.current(2)
@@ -96,7 +92,7 @@ class Recorder:
         if self._calls and name.startswith("__"):
             node.kind, (node.concrete, node.snapshot) = "call", self._calls[-1]
         node.override = self._ignored_override(name)
-        self.recording.nodes.append(node)
+        self.recording.add(node)
 
     def _ignored_override(self, op_type: str) -> Override | None:
         found = None
@@ -129,7 +125,7 @@ class Recorder:
         else:
             name = str(given["op_type"])
             node = Node(name, ins, outs, (), "custom", lines.current(3), backward=memo)
-            self.recording.nodes.append(node)
+            self.recording.add(node)
 
     def _memo_of_call(self, outputs: tuple[Any, ...], memo: Memo) -> None:
         made = {t._id for t in outputs}
@@ -159,7 +155,7 @@ class Recorder:
             outs = _eager(result if isinstance(result, list | tuple) else [result])
             if outs:
                 node = Node("PyFunc", _eager(inp), outs, (), "python", lines.current(2))
-                self.recording.nodes.append(node)
+                self.recording.add(node)
             return result
 
         return py_func_common
@@ -168,8 +164,7 @@ class Recorder:
         def read(tensor: Any, *rest: Any, **named: Any) -> Any:
             kind = _reader(sys._getframe(1).f_code.co_filename, word)
             if kind:
-                after = len(self.recording.nodes)
-                self.recording.detours.append(Detour(tensor._id, kind, lines.current(2), after))
+                self.recording.detours.append(Detour(tensor._id, kind, lines.current(2)))
             return original(tensor, *rest, **named)
 
         return read

@@ -40,6 +40,11 @@ class Flow:
     unseen: set[int] = field(default_factory=set)
     error: BaseException | None = None
 
+    @property
+    def entrances(self) -> set[int]:
+        """Where inputs come in through operations that were dropped; empty for a full recording."""
+        return self.recording.reached if self.recording.dropped else set()
+
     def keys_in(self, node: int) -> list[int]:
         """The numbers of a node's inputs."""
         return [self.recording.key(t) for t in self.recording.nodes[node].inputs]
@@ -56,7 +61,7 @@ class Flow:
 
     def forward(self, start: Iterable[int]) -> set[int]:
         """All tensors that depend on some tensors through operations (integers included)."""
-        seen = set(start)
+        seen = set(start) | self.entrances
         todo = list(seen)
         while todo:
             for node, position in self.consumers.get(todo.pop(), ()):

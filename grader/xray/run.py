@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.xray import graphs
 from grader.xray.local import is_trainable, seen_once, state
 from grader.xray.record_types import Node, Recording
-from grader.xray.recorder import LIMIT, Recorder
+from grader.xray.recorder import Recorder
+from grader.xray.replay import connect
 from grader.xray.sources import Source, captured, prepare
 
 _NEEDS_GRAPH = ("when eager execution is enabled", "eager execution enabled", "Eager mode")
@@ -51,14 +52,14 @@ def run(f: Callable[..., Any], inputs: Sequence[Any]) -> Run:
             again.runs += done.runs
             again.in_graph = True
             done = again
-    done.runs += expand(done.recording)
+    done.runs += expand(done) if done.error is None else 0
     return done
 
 
 def _attempt(f: Callable[..., Any], args: list[Any], sources: list[Source]) -> Run:
     import tensorflow as tf
 
-    recorder = Recorder()
+    recorder = Recorder(s.key for s in sources)
     done = Run(recorder.recording, list(sources), args, function=f)
     traced = _traces(f)
     with tf.GradientTape() as tape, _quiet_warnings():
@@ -115,41 +116,42 @@ def _targets(done: Run) -> list[Any]:
     return found
 
 
-def expand(recording: Recording) -> int:
-    """Replace each recorded tf.function call by the operations of its graph.
+def expand(done: Run) -> int:
+    """Replace each tf.function call that a gradient may pass by the operations of its graph.
 
     Returns 1 if any graph was run again for that, else 0.
     """
-    nodes: list[Node] = []
-    before = recording.expanded
-    for node in recording.nodes:
-        opened = _open(recording, node) if node.kind == "call" else None
-        nodes.extend([node] if opened is None else opened)
-    recording.nodes = nodes
-    return int(recording.expanded > before)
+    closed = done.recording
+    flow = connect(closed)
+    used = flow.backward(closed.key(t) for t in done.targets)
+    reached = flow.forward(s.key for s in done.sources)
+    opened = replace(closed, nodes=[])
+    for index, node in enumerate(closed.nodes):
+        touched = any(k in reached for k in flow.keys_in(index))
+        wanted = any(k in used for k in flow.keys_out(index)) or bool(node.snapshot)
+        inside = _open(opened, node) if node.kind == "call" and touched and wanted else None
+        if inside is None:
+            opened.add(node)
+        else:
+            opened.absorb(inside)
+    done.recording = opened
+    return int(opened.expanded > 0)
 
 
-def _open(recording: Recording, node: Node) -> list[Node] | None:
+def _open(recording: Recording, node: Node) -> Recording | None:
     graph = node.concrete.graph
-    inside: list[Node] = []
-    kept = len(recording.regions)
-    name = getattr(node.concrete.graph, "name", "tf.function")
+    inside = Recording(reached={t._id for t in node.inputs})
     recording.expanded += 1
     try:
         with _variables_as_before(node):
-            runner = graphs.GraphRunner(recording, inside, LIMIT)
-            outputs = runner.run(graph, node.inputs, (name,))
-    except graphs.TooMuch:
-        recording.left_out.append("limit")
+            outputs = graphs.GraphRunner(inside).run(graph, node.inputs, (graph.name,))
     except Exception as error:
-        recording.left_out.append(f"closed:{name}:{type(error).__name__}")
-    else:
-        for real, copy in zip(node.outputs, outputs, strict=False):
-            if real._id != copy._id:
-                recording.alias[real._id] = copy._id
-        return inside
-    del recording.regions[kept:]
-    return None
+        recording.left_out.append(f"closed:{graph.name}:{type(error).__name__}")
+        return None
+    for real, copy in zip(node.outputs, outputs, strict=False):
+        if real._id != copy._id:
+            inside.alias[real._id] = copy._id
+    return inside
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.xray import words
+from grader.xray import page, words
 from grader.xray.page import drawing, left_out
 from grader.xray.picture import RESULT, Picture
 
@@ -26,7 +26,9 @@ def text(shown: Xray) -> str:
     drawn = drawing(shown)
     parts = list(shown.findings)
     width = max((len(name) for name in shown.status), default=0)
-    parts += [f"  {name:<{width}}  {words.STATUS[s]}" for name, s in shown.status.items()]
+    rows, more = page.rows(shown)
+    parts += [f"  {row['name']:<{width}}  {row['word']}" for row in rows]
+    parts += [f"  {words.hidden(more)}"] if more else []
     if drawn is not None:
         parts += ["", *_paths(drawn)]
     if shown.warnings:

@@ -8,7 +8,7 @@ from grader.xray import why
 from grader.xray.blame import Blame
 from grader.xray.local import is_trainable
 from grader.xray.nan import of_nan
-from grader.xray.replay import Flow
+from grader.xray.replay import Flow, worst
 from grader.xray.run import Run
 from grader.xray.sources import Source
 
@@ -28,14 +28,17 @@ def blame(done: Run, flow: Flow) -> dict[str, tuple[Blame, ...]]:
 
 def _culprits(done: Run, flow: Flow, source: Source, status: str) -> list[Blame]:
     walk = _Walk(done, flow, source)
-    seen = flow.state.get(source.key, "none")
+    seen = worst(flow.state.get(key, "none") for key in walk.starts)
+    if flow.entrances and seen != status:
+        return [Blame(source.name, "earlier", detail=status)]
     if status == "nan":
         culprits = walk.nan() if seen == "nan" else []
     elif status == "zero" and seen == "zero":
         culprits = walk.zero()
     else:  # inside a tf.function, tf.cond gives zeros where eager execution gives None
         culprits = walk.none() if seen == "none" else []
-    return culprits or [Blame(source.name, "tape_only", detail=status)]
+    compiled = getattr(done.function, "_jit_compile", None)
+    return culprits or [Blame(source.name, "xla" if compiled else "tape_only", detail=status)]
 
 
 def _distinct(culprits: list[Blame]) -> list[Blame]:
@@ -49,6 +52,7 @@ def _distinct(culprits: list[Blame]) -> list[Blame]:
 class _Walk:
     def __init__(self, done: Run, flow: Flow, source: Source) -> None:
         self.done, self.flow, self.source = done, flow, source
+        self.starts = sorted(flow.entrances | {source.key})
         self.reached = flow.forward([source.key])
         self.nodes = flow.recording.nodes
 
@@ -104,15 +108,15 @@ class _Walk:
         return self._follow("nan", of_nan)
 
     def _follow(self, state: str, explain: Any) -> list[Blame]:
-        todo, seen, found = [self.source.key], set(), []
+        todo, seen, found = list(self.starts), set(), []
         while todo:
             key = todo.pop()
             if key in seen:
                 continue
             seen.add(key)
             parts = self.flow.parts.get(key, [])
-            guilty = [p for p in parts if p.state == state]
-            if state == "zero" and any(p.state == "alive" for p in parts):
+            guilty = [p for p in parts if p.state == state and self.flow.state[key] == state]
+            if guilty_sum(self.flow, key, state) and any(p.state == "alive" for p in parts):
                 found.append(why.of_cancel(self.done, self.flow, self.source, key))
                 continue
             for part in guilty:
@@ -131,6 +135,11 @@ def int_results(done: Run) -> list[Any]:
 
     flat = tf.nest.flatten(done.result, expand_composites=True)
     return [t for t in flat if isinstance(t, tf.Tensor) and not is_trainable(t)]
+
+
+def guilty_sum(flow: Flow, key: int, state: str) -> bool:
+    """Whether a tensor's gradient is zero as a sum."""
+    return state == "zero" and flow.state.get(key) == "zero"
 
 
 def made_int(flow: Flow, key: int, reached: set[int]) -> int:

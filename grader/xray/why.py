@@ -33,6 +33,7 @@ _CLIPS = {
     "Softsign",
     "Erf",
 }
+_SHAPES = {"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"}
 _CHOICES = {"Select", "SelectV2"}
 _PRODUCTS = {
     "Mul",
@@ -88,6 +89,10 @@ def _cut_kind(flow: Flow, node: Node, culprit: int, index: int) -> tuple[str, st
         return "stop_gradient", ""
     if node.kind == "unrecorded":
         return "unrecorded", ""
+    if node.kind == "call":
+        return "closed", ""
+    if node.type in _SHAPES:
+        return "shape_only", ""
     if node.type.startswith("PyFunc"):
         return "python_function", ""
     if node.kind == "custom" or node.label:
@@ -106,7 +111,7 @@ def of_cancel(done: Run, flow: Flow, source: Source, key: int) -> Blame:
     parts = [p for p in flow.parts[key] if p.state == "alive" and p.node >= 0]
     ops = [flow.recording.nodes[p.node] for p in parts]
     words = " and ".join(sorted({n.type for n in ops}))
-    last = max(parts, key=lambda p: p.node)
+    last = max(parts, key=lambda p: p.node)  # never empty: a seed is never zero
     node = flow.recording.nodes[last.node]
     where = "" if key == source.key else flow.recording.nodes[flow.producer[key]].type
     return Blame(source.name, "cancel", words, last.node, node.line, where)
@@ -123,6 +128,8 @@ def of_zero(done: Run, flow: Flow, source: Source, part: Part) -> Blame:
 def _zero_kind(flow: Flow, node: Node, part: Part) -> str:
     if node.override is not None:
         return "override_zero" if node.override.acts else "override_ignored"
+    if node.kind == "call":
+        return "closed"
     if node.kind == "custom" or node.label:
         return "custom_zero"
     if node.type in _FLAT:

@@ -103,6 +103,11 @@ _REASON = {
     "condition": "it only decides which way is taken or how often a loop turns",
     "forward_nan": "its value is already NaN before any gradient",
     "nan_here": "its derivative is NaN at one of the values",
+    "earlier": "the cause lies before the last operations, which are the ones looked at",
+    "closed": "what happens inside was not looked at",
+    "xla": "op by op it is not, but under jit_compile=True XLA computes the derivative differently",
+    "shape_only": "only the shape or the dtype is used, not the values "
+    "(a derivative that is constant looks so)",
     "tape_only": "the tape says {detail}, and no operation that can be looked at explains it",
     "refused": "tape.gradient raised {detail}",
     "unknown": "its gradient could not be looked at ({detail})",
@@ -114,6 +119,8 @@ _NOBODY = {
     "no_tensor": "no gradient can reach {inputs}",
     "int_output": "no gradient can reach {inputs}",
     "tape_only": "the gradient to {inputs} is {detail}",
+    "earlier": "the gradient to {inputs} is {detail}",
+    "xla": "the gradient to {inputs} is {detail}",
     "nan_input": "the gradient to {inputs} is NaN",
     "condition": "nothing leads from {inputs} to the result",
     "cancel": "the gradient to {inputs} cancels to zero",
@@ -130,6 +137,8 @@ def name_of(op: str) -> str:
     """What one calls an operation type: "Round" → "round", "SelectV2" → "where"."""
     if op in _NAMES:
         return _NAMES[op]
+    if function := re.fullmatch(r"__(?:forward|inference|backward)_(.*)_\d+", op):
+        return f"{function.group(1)} (tf.function)"
     bare = re.sub(r"V\d+$", "", op)
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", bare).lower()
 
@@ -217,6 +226,8 @@ def first_line(error: BaseException) -> str:
     lines = [part.strip() for part in str(error).splitlines() if part.strip()]
     telling = [t for t in lines if re.match(r"\w*(Error|Exception)\b.*:", t)]
     text = re.sub(r"\{\{.*?\}\}\s*", "", (telling or lines or [""])[0])
+    counts = re.search(r"do not match num inputs \d+", str(error))
+    text += f" {counts.group()}" if counts and counts.group() not in text else ""
     return text if len(text) <= 200 else text[:197] + "..."
 
 
@@ -260,9 +271,14 @@ def infinite(name: str) -> str:
     return f"the gradient to {name} has infinite entries"
 
 
-def limit(count: int) -> str:
+def earlier(count: int) -> str:
+    """The box for what was dropped."""
+    return f"{count} earlier operations"
+
+
+def dropped(before: int, kept: int) -> str:
     """What was left out of a very long run."""
-    return f"only the first {count} operations were recorded; later ones were not looked at"
+    return f"the last {kept} operations were looked at, the {before} before them were not"
 
 
 def closed(name: str, error: str) -> str:
