@@ -11,10 +11,9 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from nbgrader import utils
 from nbgrader.api import MissingEntry
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
@@ -35,12 +34,27 @@ Watch = Callable[[Outcome], None]
 Running = dict[Future[list[Result]], Submission]
 
 
+@contextmanager
+def _grading_environment() -> Iterator[None]:
+    """nbgrader's sign to student code that it is being graded, for children to inherit."""
+    before = os.environ.get("NBGRADER_EXECUTION")
+    os.environ["NBGRADER_EXECUTION"] = "autograde"
+    try:
+        yield
+    finally:
+        os.environ.pop("NBGRADER_EXECUTION", None)
+        if before is not None:
+            os.environ["NBGRADER_EXECUTION"] = before
+
+
 class EngineAutograde(Stages):
     """Drop-in for nbgrader's Autograde."""
 
     jobs = Integer(0, help="Submissions at once; 0 means one per core.").tag(config=True)
     watch: Watch | None = None
     executor: Executor | None = None
+    only: frozenset[str] | None = None  # these students alone
+    stopped = True  # whether the run ended before its last submission
 
     def start(self) -> None:
         """As nbgrader's; and without this engine among the preprocessors, nbgrader's own."""
@@ -72,11 +86,12 @@ class EngineAutograde(Stages):
                 self.ledger = Ledger(self.coursedir.db_url, self.coursedir.course_id)
                 stack.callback(self.ledger.close)
                 stack.enter_context(self.ledger.installed())
-                stack.enter_context(utils.setenv(NBGRADER_EXECUTION="autograde"))
+                stack.enter_context(_grading_environment())
                 self._run(done)
         except (Busy, Unsafe, ZygoteError, SQLAlchemyError, OSError) as error:
             self.log.error("%s", error)
             raise NbGraderException(f"{type(error).__name__}: {error}") from error
+        self.stopped = False
         faults = [each for each in done.outcomes if each.state == outcome.FAULT]
         for each in faults:
             self.log.error("%s, %s: %s", each.assignment, each.student, each.reason)
@@ -84,7 +99,10 @@ class EngineAutograde(Stages):
             raise NbGraderException(f"{len(faults)} submissions have a fault recorded")
 
     def _run(self, done: outcome.Run) -> None:
-        executor = self.executor or LocalExecutor(self.execute.zygote, self.workers)
+        executor = self.executor
+        if executor is None:
+            self.execute.zygote().launch()  # warms up while the first are sanitised
+            executor = LocalExecutor(self.execute.zygote, self.workers)
         running: Running = {}
         waiting = iter(self._submissions())
         try:
@@ -115,6 +133,8 @@ class EngineAutograde(Stages):
             match = re.match(pattern, folder)
             if match is None:
                 raise NbGraderException(f"Could not match '{folder}' with regexp '{pattern}'")
+            if self.only is not None and match["student"] not in self.only:
+                continue
             found = sorted(self.assignments.get(folder, []))
             yield Submission(match["assignment"], match["student"], folder, found)
 

@@ -78,15 +78,27 @@ class Zygote:
                  sandboxed: bool = True, tensorflow: bool = True) -> None:  # fmt: skip
         self.setup = {"public": dict(public or {}), "hidden": list(hidden), "sandbox": sandboxed,
                       "tensorflow": tensorflow}  # fmt: skip
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.process: subprocess.Popen[bytes] | None = None
         self.namespaced: bool | None = None
         atexit.register(self.close)
 
+    def launch(self) -> None:
+        """Start the process, without waiting. It ends with the thread that calls this."""
+        with self.lock:
+            if self.process is None or self.process.poll() is not None:
+                self._launch()
+
     def start(self) -> None:
-        """Start it if it is not running. Raises ZygoteError with what it last said."""
-        if self.process is not None and self.process.poll() is None:
-            return
+        """Start it if it is not running, and wait until it is warm. Raises ZygoteError with what
+        it last said."""
+        with self.lock:
+            self.launch()
+            if self.namespaced is None:
+                self._await()
+
+    def _launch(self) -> None:
+        self.namespaced = None
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.home = tempfile.mkdtemp(prefix="grader-zygote-")
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
@@ -100,11 +112,13 @@ class Zygote:
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
         )  # fmt: skip
         theirs.close()
+
+    def _await(self) -> None:
         self.control.settimeout(START_SECONDS)
         try:
             ready = self.control.recv(1 << 16)
-        except OSError as error:
-            ready = str(error).encode() * 0
+        except OSError:
+            ready = b""
         if not ready:
             raise ZygoteError(f"the warm process did not start:\n{self.last_words()}")
         self.namespaced = json.loads(ready)["namespaced"]

@@ -8,12 +8,14 @@ the disk together or not at all.
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 from sqlalchemy import create_engine
+from sqlalchemy.exc import SAWarning
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 USERS = """
@@ -81,7 +83,9 @@ class Ledger:
         for module in modules:
             vars(module)["Gradebook"] = Shared
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SAWarning)  # of nbgrader's own making
+                yield
         finally:
             for module, original in before:
                 vars(module)["Gradebook"] = original

@@ -102,9 +102,8 @@ class Stages(Autograde):  # type: ignore[misc]
     def record(self, submission: Submission, results: list[Result]) -> None:
         """Everything after the run: outputs, scores, penalties, the autograded file."""
         self._sanitizing = False
-        with utils.setenv(NBGRADER_EXECUTION="autograde"):
-            for part, result in zip(submission.parts, results, strict=True):
-                self._finish(submission, part, result)
+        for part, result in zip(submission.parts, results, strict=True):
+            self._finish(submission, part, result)
         self._sanitizing = True
         self.set_permissions(submission.assignment, submission.student)
 

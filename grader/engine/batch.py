@@ -1,0 +1,100 @@
+"""`grade`: a chapter's submissions, from a program. The command line and reports build on it."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from nbgrader.apps import NbGrader
+from nbgrader.converters.base import NbGraderException
+from traitlets.config import Config
+
+from grader.engine import sandbox, warm
+from grader.engine.autograde import EngineAutograde
+from grader.engine.executor import Executor
+from grader.engine.host import ZygoteError, wait_ready
+from grader.engine.limits import Limits
+from grader.engine.outcome import Outcome, Run
+from grader.engine.plug import plug
+
+
+class GradingError(RuntimeError):
+    """Nothing could run, or the run had to stop; the message says why. What is done stays done."""
+
+
+def grade(
+    root: Path,
+    chapter: str,
+    students: Iterable[str] | None = None,
+    *,
+    jobs: int = 0,
+    force: bool = False,
+    allow_unsandboxed: bool = False,
+    executor: Executor | None = None,
+    watch: Callable[[Outcome], None] | None = None,
+    overrides: Config | None = None,
+) -> Run:
+    """Grade `chapter` for `students` (None: all who submitted) of the course at `root`.
+
+    `watch` hears of every submission when it starts, ends or is skipped, in this thread. A
+    KeyboardInterrupt stops within seconds and is told by `Run.interrupted`. Raises GradingError
+    where nothing could run (unknown chapter, another run, no sandbox) or the gradebook is out of
+    reach; the next call carries on.
+    """
+    app = _app(Path(root), overrides, allow_unsandboxed)
+    run = Run()
+
+    def tell(outcome: Outcome) -> None:
+        if outcome.state != "started":
+            run.outcomes.append(outcome)
+        if watch is not None:
+            watch(outcome)
+
+    app.coursedir.assignment_id = chapter
+    converter = EngineAutograde(coursedir=app.coursedir, parent=app, force=force, jobs=jobs)
+    converter.watch, converter.executor = tell, executor
+    converter.only = None if students is None else frozenset(students)
+    try:
+        converter.start()
+    except KeyboardInterrupt:
+        run.interrupted = True
+    except NbGraderException as error:
+        if converter.stopped:
+            raise GradingError(str(error)) from error
+    return run
+
+
+def _app(root: Path, overrides: Config | None, allow_unsandboxed: bool) -> Any:
+    """nbgrader's application with the course's own configuration and the engine in it."""
+    app = NbGrader()
+    before = os.getcwd()
+    os.chdir(root)  # nbgrader finds its configuration from the current directory
+    try:
+        app.initialize([], root=str(root))
+    finally:
+        os.chdir(before)
+    config = Config()
+    plug(config)
+    if allow_unsandboxed:
+        config.EngineExecute.allow_unsandboxed = True
+    app.update_config(config)
+    app.log_level = logging.CRITICAL  # who calls `grade` is told by `watch`
+    if overrides is not None:
+        app.update_config(overrides)
+    return app
+
+
+def probe_sandbox(root: Path, tensorflow: bool = True) -> list[sandbox.Layer]:
+    """The layers that a child of the warm process really gets, tried in one."""
+    limits = Limits()
+    try:
+        process = warm.zygote(root, tensorflow=tensorflow).spawn(limits)
+    except ZygoteError as error:
+        raise GradingError(str(error)) from error
+    try:
+        return [sandbox.Layer(**layer) for layer in wait_ready(process, limits)["layers"]]
+    finally:
+        process.kill()
