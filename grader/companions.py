@@ -13,7 +13,9 @@ from typing import Any
 from .contract import Case
 from .display.report import Report
 from .judge import Plan
+from .probe import run
 from .probe.modes import tensors
+from .probe.request import CARD
 from .quiet import quiet
 from .verdict import Verdict
 
@@ -48,12 +50,31 @@ def with_card(report: Report, plan: Plan, verdict: Verdict, answer: Any) -> Repo
 
 
 def _card(plan: Plan, answer: Any) -> tuple[str, str] | None:
-    return None
+    """The learner's curve over the reference, as HTML with its alt text."""
+    from .plots import card_from_arrays, draw_card
+
+    line = next(case for case in plan.cases if case.part == CARD)
+    name, (mode,) = plan.terms.card, line.modes
+    got = run(answer, replace(plan.request, cases=(line,), starter=""))
+    value, gradient = (got[CARD, mode, what].array for what in ("value", f"gradient:{name}"))
+    if value is None:
+        return None
+    picture = draw_card(
+        card_from_arrays(
+            line.arrays[str(name)],
+            value,
+            gradient,
+            expected=plan.key.truth[CARD, f"gradient:{name}"],
+            title=plan.terms.id,
+        ),
+        small=True,
+    )
+    return picture.html, picture.alt
 
 
-def _harmless(run: Callable[[], Any], otherwise: Any) -> Any:
+def _harmless(look: Callable[[], Any], otherwise: Any) -> Any:
     try:
         with quiet():
-            return run()
+            return look()
     except Exception:
         return otherwise

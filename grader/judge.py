@@ -19,8 +19,9 @@ from .contract import Case, Exercise
 from .course import Chapter, Course, CourseError
 from .key import Key, Terms, key, terms
 from .probe.outcome import Observation
-from .probe.request import Request, request
+from .probe.request import CARD, Request, request
 
+CARD_RANGE, CARD_POINTS = (-2.5, 2.5), 201
 STORED_SEED = 20_170_711  # any fixed number: the learner's inputs never change
 
 
@@ -50,7 +51,18 @@ def cases_for(exercise: Exercise, seed: int) -> list[Case]:
     cases = exercise.cases(rng)
     if len({case.name for case in cases}) != len(cases):
         raise CourseError(f"{exercise.id}: two cases have the same name")
-    return cases
+    return [*cases, *_card_case(exercise, cases)]
+
+
+def _card_case(exercise: Exercise, cases: list[Case]) -> list[Case]:
+    """The case behind a surrogate card: a line of inputs, an upstream gradient of ones, no part."""
+    if exercise.card is None:
+        return []
+    line = np.linspace(*CARD_RANGE, CARD_POINTS, dtype=np.float32)
+    inputs = {**cases[0].inputs, exercise.card: line}
+    if any(isinstance(v, np.ndarray) for name, v in inputs.items() if name != exercise.card):
+        raise CourseError(f"{exercise.id}: a card needs a function of one array")
+    return [Case(CARD, inputs, np.ones_like(line), CARD, cases[0].modes[:1])]
 
 
 def fresh(chapter: Chapter, exercise_id: str, part: str | None, seed: int) -> Plan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ def api(course: Course, **directories: str) -> Any:
     from nbgrader.apps import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
 
+    # nbgrader's own models make SQLAlchemy 2 warn at every new submission; it is harmless there.
+    warnings.filterwarnings("ignore", message="Object of type <Submitted")
     settings = config(course)
     for name, value in directories.items():
         settings.CourseDirectory[name] = value

@@ -9,6 +9,8 @@ from typing import Any
 from ..contract import Case
 from ..key import Terms
 
+CARD = "card"  # the part of cases that are drawn and never judged
+
 
 @dataclass(frozen=True)
 class Request:
@@ -25,7 +27,7 @@ class Request:
 def asked(cases: Iterable[Case], part: str | None) -> tuple[Case, ...]:
     """The cases that a part needs, each wanting only what that part judges."""
     if part is None:
-        return tuple(cases)
+        return tuple(case for case in cases if case.part != CARD)
     kept = []
     for case in cases:
         wants = tuple(want for want in case.wants if case.part_of(want) == part)

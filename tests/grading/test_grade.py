@@ -92,7 +92,7 @@ def test_feedback_is_written_for_everyone(graded):
 
 
 def test_the_notebooks_handed_out_stay_as_they_were(graded, mini):
-    course, chapter, _, _ = graded
+    _, chapter, _, _ = graded
     assert chapter.notebook.read_bytes() == mini.chapters[0].notebook.read_bytes()
 
 

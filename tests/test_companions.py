@@ -1,0 +1,60 @@
+import pytest
+
+from grader import checking, companions, judge, probe
+from grader.display.report import report
+
+
+@pytest.fixture
+def verdict_on(mini, monkeypatch, tf):
+    monkeypatch.chdir(mini.root)
+
+    def made(answer, part="gradient", exercise="twice"):
+        plan = judge.stored(mini.root, exercise, part)
+        return plan, plan.decide(probe.run(answer, plan.request))
+
+    return made
+
+
+def test_a_dead_gradient_brings_the_op_to_blame(verdict_on, tf):
+    def twice(x):
+        return 2.0 * tf.round(x)
+
+    plan, verdict = verdict_on(twice)
+    assert "round" in companions.finding(plan, verdict, twice).lower()
+
+
+def test_a_live_gradient_brings_no_finding(verdict_on):
+    def twice(x):
+        return 2.0 * x
+
+    plan, verdict = verdict_on(twice)
+    assert companions.finding(plan, verdict, twice) == ""
+    assert companions.finding(plan, plan.decide({}), twice) == ""
+
+
+def test_a_wrong_gradient_brings_a_card_and_a_wrong_value_does_not(verdict_on):
+    def twice(x):
+        return 2.0 * x
+
+    plan, verdict = verdict_on(twice)
+    made = companions.with_card(report(verdict), plan, verdict, twice)
+    assert "<svg" in made.picture
+    assert made.picture_says
+    plan, verdict = verdict_on(lambda x: 2.1 * x, "value")
+    assert companions.with_card(report(verdict), plan, verdict, None).picture == ""
+
+
+def test_a_verdict_stands_without_its_companions(verdict_on, monkeypatch, capsys):
+    def twice(x):
+        return 2.0 * x
+
+    monkeypatch.setattr(companions, "_card", lambda plan, answer: 1 / 0)
+    with pytest.raises(checking.CheckFailed):
+        checking.check("twice", twice, part="gradient")
+    assert "true derivative" in capsys.readouterr().out
+
+
+def test_the_cards_case_is_never_judged(verdict_on):
+    plan, verdict = verdict_on(lambda x: 2.0 * x, None)
+    assert "card" not in {f.case.name for f in verdict.findings}
+    assert any(case.part == "card" for case in plan.cases)
