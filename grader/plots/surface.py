@@ -16,7 +16,7 @@ from grader.plots.theme import GRID, INK, LEARNER, SOFT, TRUE, house_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-GRID_SIZE = 49
+GRID_SIZE = 37
 _COLOURS = (TRUE, LEARNER, INK, SOFT)
 _STYLES = ("-", (0, (4, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)))
 _MARKS = "os^D"

@@ -128,7 +128,6 @@ function gpStage(id) {
   return gpMake("div", { class: "gp-stage" }, root);
 }
 
-function gpControls(parent) {
-  // JupyterLab's own shortcuts would take the arrow keys and the space bar.
-  return gpMake("div", { class: "gp-controls", "data-lm-suppress-shortcuts": "true" }, parent);
-}
+// JupyterLab's shortcuts would take the arrow keys, the space bar and Enter; it looks for this
+// on the focused element itself.
+const GP_OWN_KEYS = { "data-lm-suppress-shortcuts": "true" };

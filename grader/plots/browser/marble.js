@@ -3,7 +3,7 @@ function gpMarbles(spec) {
   const stage = gpStage(spec.id);
   if (!stage) return;
   gpMake("div", { class: "gp-title", text: spec.title }, stage);
-  const controls = gpControls(stage);
+  const controls = gpMake("div", { class: "gp-controls" }, stage);
   const row = gpMake("div", { class: "gp-row" }, stage);
   const last = spec.paths[0].x.length - 1;
   const marbles = spec.panels.map((panel, k) => {
@@ -36,7 +36,7 @@ function gpMarbles(spec) {
     draw();
   }
   const button = (text, act) => {
-    const node = gpMake("button", { type: "button", text }, controls);
+    const node = gpMake("button", { ...GP_OWN_KEYS, type: "button", text }, controls);
     node.addEventListener("click", act);
     return node;
   };

@@ -3,7 +3,7 @@ function gpSliders(spec) {
   const stage = gpStage(spec.id);
   if (!stage) return;
   gpMake("div", { class: "gp-title", text: spec.title }, stage);
-  const controls = gpControls(stage);
+  const controls = gpMake("div", { class: "gp-controls" }, stage);
   const chosen = spec.sliders.map((slider) => slider.start);
   const panels = spec.panels.map((panel) => gpPanel(panel, spec.x, stage, panel.alt));
 
@@ -18,7 +18,7 @@ function gpSliders(spec) {
   spec.sliders.forEach((slider, k) => {
     const label = gpMake("label", {}, controls);
     label.append(slider.name + " ");
-    const input = gpMake("input", { type: "range", min: 0, max: slider.values.length - 1, step: 1,
+    const input = gpMake("input", { ...GP_OWN_KEYS, type: "range", min: 0, max: slider.values.length - 1, step: 1,
                                     value: slider.start, "aria-label": slider.name }, label);
     const shown = gpMake("output", {}, label);
     const choose = () => {
