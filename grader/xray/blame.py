@@ -53,6 +53,8 @@ KINDS = {
     "times_zero": "multiplied by zero",
     "cancel": "paths that cancel",
     "upstream_cancels": "zero only for a gradient that is the same everywhere",
+    "masked": "only entries count that get no gradient from above",
+    "underflow": "numbers too small for the dtype",
     "custom_zero": "a custom gradient that returns zero",
     "override_zero": "an overriding gradient that returns zero",
     "override_ignored": "a zero or missing derivative whose override is ignored",

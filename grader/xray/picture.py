@@ -194,12 +194,20 @@ def _ways_out(drawn: Picture, flow: Flow, blame: dict[str, tuple[Blame, ...]]) -
 def _bypass(drawn: Picture) -> None:
     """Leave out reads and identities: they are in every graph and say nothing."""
     silent = {words.name_of(op) for op in _SILENT}
+    into: dict[str, list[Arrow]] = {}
+    leads = {a.start for a in drawn.arrows}
+    for a in drawn.arrows:
+        into.setdefault(a.end, []).append(a)
+    replaced: dict[str, str] = {}
     for box in list(drawn.boxes.values()):
-        into = [a for a in drawn.arrows if a.end == box.id]
-        away = [a for a in drawn.arrows if a.start == box.id]
         plain = box.kind == "op" and box.label in silent and not box.blamed
-        if plain and len(into) == 1 and away:
+        if plain and len(into.get(box.id, ())) == 1 and box.id in leads:
+            replaced[box.id] = into[box.id][0].start
             del drawn.boxes[box.id]
-            drawn.arrows = [a for a in drawn.arrows if a not in into and a not in away]
-            drawn.arrows += [Arrow(into[0].start, a.end, a.state) for a in away]
-    drawn.arrows = _merged(drawn.arrows)
+    kept = []
+    for a in drawn.arrows:
+        while a.start in replaced:
+            a = Arrow(replaced[a.start], a.end, a.state)
+        if a.end not in replaced:
+            kept.append(a)
+    drawn.arrows = _merged(kept)

@@ -14,6 +14,7 @@ from typing import Any
 
 from grader.xray import lines
 from grader.xray.overrides import watched_map
+from grader.xray.reads import HandleSpy, matching
 from grader.xray.record_types import Detour, Memo, Node, Override, Recording
 
 _WORDS = {
@@ -33,10 +34,13 @@ class Recorder:
     """Fills a `Recording` while `listening()` is entered."""
 
     def __init__(self, inputs: Iterable[int] = ()) -> None:
+        inputs = set(inputs)
         self.recording = Recording(reached=set(inputs))
         self._maps: list[dict[str, str]] = []
         self._calls: list[Any] = []
         self._silent = False
+        self._spy = HandleSpy()
+        self._made: set[int] = set(inputs)
 
     @contextmanager
     def listening(self) -> Iterator[Recording]:
@@ -48,9 +52,17 @@ class Recorder:
                 original = getattr(owner, name)
                 setattr(owner, name, make(original))
                 stack.callback(setattr, owner, name, original)
+            self._spy_on_handles(stack)
             op_callbacks.add_op_callback(self._on_op)
             stack.callback(op_callbacks.remove_op_callback, self._on_op)
             yield self.recording
+
+    def _spy_on_handles(self, stack: ExitStack) -> None:
+        from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable as Variable
+
+        if "_handle" not in vars(Variable):  # an attribute of instances, so far
+            Variable._handle = self._spy
+            stack.callback(delattr, Variable, "_handle")
 
     def _patches(self) -> list[tuple[Any, str, Callable[[Any], Any]]]:
         from tensorflow.python.eager import record
@@ -83,6 +95,7 @@ class Recorder:
     ) -> None:
         if graph is not None or self._silent:
             return
+        self._read_in_c(inputs)
         name = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
         node = Node(
             name, _eager(inputs), _eager(outputs), tuple(attrs or ()), line=lines.current(2)
@@ -92,7 +105,20 @@ class Recorder:
         if self._calls and name.startswith("__"):
             node.kind, (node.concrete, node.snapshot) = "call", self._calls[-1]
         node.override = self._ignored_override(name)
+        self._made.update(t._id for t in node.outputs)
         self.recording.add(node)
+
+    def _read_in_c(self, inputs: Any) -> None:
+        """Put in the reads of variables that the operation did by itself."""
+        handles = self._spy.take()
+        for tensor in _eager(inputs):
+            if tensor._id in self._made or not handles:
+                continue
+            handle = matching(tensor, handles)
+            if handle is not None:
+                attrs = ("dtype", tensor.dtype)
+                self.recording.add(Node("ReadVariableOp", (handle,), (tensor,), attrs))
+                self._made.add(tensor._id)
 
     def _ignored_override(self, op_type: str) -> Override | None:
         found = None

@@ -140,7 +140,18 @@ def _zero_kind(flow: Flow, node: Node, part: Part) -> str:
         return "not_chosen"
     if node.type in _PRODUCTS and _other_factor_zero(node, part.position):
         return "times_zero"
-    return "upstream_cancels" if _alive_for_random(node, part.position) else "zero_here"
+    return (
+        _upstream_kind(flow, part.node) if _alive_for_random(node, part.position) else "zero_here"
+    )
+
+
+def _upstream_kind(flow: Flow, index: int) -> str:
+    """The operation could pass something on: what is wrong with what arrives from above?"""
+    above = [array(flow.total[k]) for k in flow.keys_out(index) if k in flow.total]
+    values = np.concatenate([np.abs(a).ravel() for a in above if a is not None] or [np.ones(1)])
+    if values.max() < 1e-25:
+        return "underflow"
+    return "masked" if (values == 0).any() else "upstream_cancels"
 
 
 def _other_factor_zero(node: Node, position: int) -> bool:

@@ -89,6 +89,8 @@ _REASON = {
     "cancel": "the paths through {op} cancel exactly",
     "upstream_cancels": "{op} has a derivative, but it sums to zero "
     "when the gradient from above is the same for all entries",
+    "masked": "{op} has a derivative, but only for entries that get no gradient from above",
+    "underflow": "the gradient is so small by then that it underflows to zero",
     "custom_zero": "its custom gradient returns zero",
     "override_zero": "the overriding gradient {detail} returns zero",
     "override_ignored": "the override with {detail} is ignored here, "
