@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.xray import words
+from grader.xray import captions, words
 from grader.xray.blame import Blame
 from grader.xray.local import array
 from grader.xray.record_types import Line
@@ -131,8 +131,8 @@ def left_out(done: Run, flow: Flow | None) -> list[str]:
     """What could not be seen."""
     found = []
     if done.recording.dropped:
-        found.append(words.dropped(done.recording.dropped, len(done.recording.nodes)))
-    found += [words.closed(*item.split(":", 2)[1:]) for item in done.recording.left_out]
+        found.append(captions.dropped(done.recording.dropped, len(done.recording.nodes)))
+    found += [captions.closed(*item.split(":", 2)[1:]) for item in done.recording.left_out]
     if flow is not None:
-        found += [words.unseen(done.recording.nodes[i].type) for i in sorted(flow.unseen)]
+        found += [captions.unseen(done.recording.nodes[i].type) for i in sorted(flow.unseen)]
     return list(dict.fromkeys(found))

@@ -29,6 +29,11 @@ def is_library(file: str) -> bool:
     return known
 
 
+def is_ours(file: str) -> bool:
+    """Whether a file belongs to the X-ray."""
+    return file.startswith(_HERE)
+
+
 def current(depth: int = 1) -> Line | None:
     """The nearest line of user code that is running.
 

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from grader.xray import words
+from grader.xray import captions, words
 from grader.xray.fold import fold
 from grader.xray.layout import Layout, layout
 from grader.xray.picture import Picture, picture
@@ -27,10 +27,11 @@ def html(shown: Xray) -> str:
         hidden=hidden,
         more=shown.findings[1:],
         graph=None if drawn is None else _graph(drawn, layout(drawn)),
-        alt=words.alt(shown.finding, drawn.arrows, drawn.boxes) if drawn else "",
+        alt=captions.alt(shown.finding, drawn.arrows, drawn.boxes) if drawn else "",
         left_out=left_out(shown, drawn),
-        runs=words.runs(shown.runs),
+        runs=captions.runs(shown.runs),
         words=words,
+        captions=captions,
     )
 
 
@@ -41,14 +42,14 @@ def drawing(shown: Xray) -> Picture | None:
     try:
         drawn = fold(picture(shown.run, shown.flow, shown.blame))
     except Exception as error:  # the findings are still worth showing
-        shown.left_out = [words.not_drawn_at_all(error)]
+        shown.left_out = [captions.not_drawn_at_all(error)]
         return None
     return drawn if drawn.arrows else None
 
 
 def left_out(shown: Xray, drawn: Picture | None) -> list[str]:
     """What was not looked at, and what the drawing folds away."""
-    folded = [words.not_drawn(drawn.folded)] if drawn is not None and drawn.folded else []
+    folded = [captions.not_drawn(drawn.folded)] if drawn is not None and drawn.folded else []
     return [*shown.left_out, *folded]
 
 
@@ -91,8 +92,8 @@ def _graph(drawn: Picture, placed: Layout) -> dict[str, Any]:
         "height": round(placed.height),
         "arrows": arrows,
         "boxes": boxes,
-        "legend": [(s, words.LEGEND[s]) for s in states],
-        "kinds": [words.KIND_LEGEND[k] for k in words.KIND_LEGEND if k in kinds],
+        "legend": [(s, captions.LEGEND[s]) for s in states],
+        "kinds": [captions.KIND_LEGEND[k] for k in captions.KIND_LEGEND if k in kinds],
     }
 
 
@@ -106,5 +107,5 @@ def _arrow(state: str, points: list[tuple[float, float]], down: bool) -> dict[st
         path += " C{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}".format(*bend, x1, y1)
     middle = len(points) // 2
     (x0, y0), (x1, y1) = points[middle - 1], points[middle]
-    mark = words.MARK.get(state, "")
+    mark = captions.MARK.get(state, "")
     return {"state": state, "path": path, "x": (x0 + x1) / 2, "y": (y0 + y1) / 2, "mark": mark}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from grader.xray import words
+from grader.xray import captions, words
 from grader.xray.blame import Blame
 from grader.xray.record_types import Node
 from grader.xray.replay import Flow, worst
@@ -93,9 +93,9 @@ def _box(index: int, node: Node, blamed: bool) -> Box:
         kind = "stop"
     elif node.override is not None:
         kind = "override" if node.override.acts else "ignored"
-        notes.append(words.override_note(node.override))
+        notes.append(captions.override_note(node.override))
     elif node.kind == "custom" or node.label:
-        kind, label = "custom", words.custom_label(node.type, bool(node.label))
+        kind, label = "custom", captions.custom_label(node.type, bool(node.label))
     elif node.type.startswith("PyFunc"):
         kind = "way_out"
     return Box(f"n{index}", label, kind, note=", ".join(notes), blamed=blamed)
@@ -126,7 +126,7 @@ def _earlier(drawn: Picture, done: Run) -> None:
     after = [a.state for a in drawn.arrows if a.start == EARLIER]
     if not after:
         return
-    drawn.boxes[EARLIER] = Box(EARLIER, words.earlier(done.recording.dropped), "fold")
+    drawn.boxes[EARLIER] = Box(EARLIER, captions.earlier(done.recording.dropped), "fold")
     for box in [b for b in drawn.boxes.values() if b.kind in ("source", "variable")]:
         drawn.arrows.append(Arrow(box.id, EARLIER, box.state if "none" not in after else "off"))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.xray.graphs import read
+from grader.xray.execute import read
 from grader.xray.local import array, is_trainable
 
 

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from grader.xray import graphs
+from grader.xray.execute import read, write
+from grader.xray.graphs import GraphRunner
 from grader.xray.local import is_trainable, seen_once, state
 from grader.xray.record_types import Node, Recording
 from grader.xray.recorder import Recorder
@@ -144,7 +145,7 @@ def _open(recording: Recording, node: Node) -> Recording | None:
     recording.expanded += 1
     try:
         with _variables_as_before(node):
-            outputs = graphs.GraphRunner(inside).run(graph, node.inputs, (graph.name,))
+            outputs = GraphRunner(inside).run(graph, node.inputs, (graph.name,))
     except Exception as error:
         recording.left_out.append(f"closed:{graph.name}:{type(error).__name__}")
         return None
@@ -157,14 +158,14 @@ def _open(recording: Recording, node: Node) -> Recording | None:
 @contextmanager
 def _variables_as_before(node: Node) -> Iterator[None]:
     """Variables hold what they held before the call while its graph runs again."""
-    after = [(handle, graphs.read(handle)) for handle, _ in node.snapshot]
+    after = [(handle, read(handle)) for handle, _ in node.snapshot]
     try:
         for handle, value in node.snapshot:
-            graphs.write(handle, value)
+            write(handle, value)
         yield
     finally:
         for handle, value in after:
-            graphs.write(handle, value)
+            write(handle, value)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.xray import page, words
+from grader.xray import captions, page
 from grader.xray.page import drawing, left_out
 from grader.xray.picture import RESULT, Picture
 
@@ -28,13 +28,13 @@ def text(shown: Xray) -> str:
     width = max((len(name) for name in shown.status), default=0)
     rows, more = page.rows(shown)
     parts += [f"  {row['name']:<{width}}  {row['word']}" for row in rows]
-    parts += [f"  {words.hidden(more)}"] if more else []
+    parts += [f"  {captions.hidden(more)}"] if more else []
     if drawn is not None:
         parts += ["", *_paths(drawn)]
     if shown.warnings:
         parts += ["", *(f"! {line}" for line in shown.warnings)]
-    small = [*shown.notes, *(words.LEFT_OUT + line for line in left_out(shown, drawn))]
-    return "\n".join([*parts, "", *small, words.runs(shown.runs)])
+    small = [*shown.notes, *(captions.LEFT_OUT + line for line in left_out(shown, drawn))]
+    return "\n".join([*parts, "", *small, captions.runs(shown.runs)])
 
 
 def _paths(drawn: Picture) -> list[str]:

@@ -28,6 +28,9 @@ def blame(done: Run, flow: Flow) -> dict[str, tuple[Blame, ...]]:
 
 def _culprits(done: Run, flow: Flow, source: Source, status: str) -> list[Blame]:
     walk = _Walk(done, flow, source)
+    given = why.of_input(done, source) if status == "none" else None
+    if given is not None:
+        return [given]
     seen = worst(flow.state.get(key, "none") for key in walk.starts)
     if flow.entrances and seen != status:
         return [Blame(source.name, "earlier", detail=status)]
@@ -58,9 +61,6 @@ class _Walk:
 
     # None: the cut edges that lie nearest to the output
     def none(self) -> list[Blame]:
-        given = why.of_input(self.done, self.source)
-        if given:
-            return [given]
         cuts = [
             cut
             for index in range(len(self.nodes) - 1, -1, -1)
