@@ -33,7 +33,7 @@ def draw_card(card: Card, *, small: bool = False) -> Picture:
             axis.set_xlim(card.low, card.high)
             axis.set_xlabel("x")
             _legend(axis, small)
-            axis.locator_params(nbins=5 if small else 7)
+            axis.locator_params(nbins=4 if small else 7)
     return Picture(figure, card.title, words.card_alt(card))
 
 
@@ -57,7 +57,7 @@ def _legend(axis: Axes, small: bool) -> None:
     if handles and labels[0] in words.BANDS:
         handles, labels = [*handles[1:], handles[0]], [*labels[1:], labels[0]]
     place: dict[str, Any] = {"bbox_to_anchor": (-0.015, 1.0), "borderpad": 0.1}
-    shape: dict[str, Any] = {"ncols": 1 if small else 3, "labelspacing": 0.15, "columnspacing": 1.1}
+    shape: dict[str, Any] = {"ncols": 1 if small else 3, "labelspacing": 0.15, "columnspacing": 0.9}
     axis.legend(
         handles, labels, loc="lower left", handlelength=2.3, handletextpad=0.6, **place, **shape
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from grader.plots.theme import GRID, INK, LEARNER, SOFT, TRUE, house_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-GRID_SIZE = 37
+GRID_SIZE = 61
 _COLOURS = (TRUE, LEARNER, INK, SOFT)
 _STYLES = ("-", (0, (4, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)))
 _MARKS = "os^D"
@@ -60,13 +61,32 @@ def loss_surface(
 
 
 def heights(f: Callable[[Any], Any], x: Array, y: Array) -> Array:
-    """f at every point of the grid, shape (y, x); one call per point, so that any f will do."""
-    return np.array([[_at(f, np.array([a, b])) for a in x] for b in y])
+    """f at every point of the grid, shape (y, x); f sees one point at a time."""
+    points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    values = _traced(f, points)
+    if values is None:
+        values = np.array([_at(f, point) for point in points])
+    return values.reshape(y.size, x.size)
+
+
+def _traced(f: Callable[[Any], Any], points: Array) -> Array | None:
+    """All points in one traced loop, which is ten times as fast; None where f has none of it."""
+    if "tensorflow" not in sys.modules:
+        return None
+    import tensorflow as tf
+
+    def height(point: Any) -> Any:
+        return tf.reshape(tf.cast(f(point), tf.float32), [])
+
+    run = tf.function(lambda given: tf.map_fn(height, given), autograph=False)
+    try:
+        return np.asarray(run(tf.constant(points, tf.float32)), np.float64)
+    except Exception:
+        # NumPy inside, or values that a trace has not: point by point it can still work.
+        return None
 
 
 def _at(f: Callable[[Any], Any], point: Array) -> float:
-    import sys
-
     if "tensorflow" in sys.modules:
         import tensorflow as tf
 

@@ -104,6 +104,9 @@ _STYLE: dict[str, Any] = {
     "ytick.color": SOFT.light,
     "xtick.labelcolor": INK.light,
     "ytick.labelcolor": INK.light,
+    # The grid marks the places; tick marks would only add a fifth to the drawing time.
+    "xtick.bottom": False,
+    "ytick.left": False,
     "grid.color": GRID.light,
     "grid.linewidth": 0.7,
     "axes.grid": True,
