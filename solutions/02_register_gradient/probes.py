@@ -1,0 +1,67 @@
+"""Probes of this chapter. They run beside the learner's code and know no answer."""
+
+from grader.placeholder import Blank
+from grader.probe.modes import MODES
+
+
+def registers(answer, case, mode):
+    """Hands over two rules, uses both names, and reports the gradient under each of them."""
+    import tensorflow as tf
+
+    rules = [_scaling(case.inputs["first"]), _scaling(case.inputs["second"])]
+    names = [answer(rule) for rule in rules]
+    gap = next((name for name in names if isinstance(name, Blank)), None)
+    if gap is not None:
+        return {"value": gap, "gradient:first": gap, "gradient:second": gap}
+    if not all(isinstance(name, str) for name in names):
+        return dict.fromkeys(("value", "gradient:first", "gradient:second"), "no text")
+    found = [_gradient_under(name, case) for name in names]
+    kind = "one name" if names[0] == names[1] else "two names"
+    assert all(tf.is_tensor(gradient) for gradient in found)
+    return {"value": kind, "gradient:first": found[0], "gradient:second": found[1]}
+
+
+def _scaling(factor):
+    def rule(op, grad):
+        return factor * grad
+
+    return rule
+
+
+def _gradient_under(name, case):
+    import tensorflow as tf
+
+    @tf.autograph.experimental.do_not_convert
+    def handle(x):
+        with tf.compat.v1.get_default_graph().gradient_override_map({"Identity": name}):
+            return tf.identity(x)
+
+    x = tf.constant(case.inputs["x"])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.function(handle)(x)
+    return tape.gradient(y, x, output_gradients=tf.constant(case.upstream))
+
+
+def by_numpy(answer, case, mode):
+    """Value and gradient; from a graph also the static shape and what computes the value."""
+    answers = MODES[mode](answer, case)
+    if mode == "graph" and "value" in case.wants:
+        answers |= _traced(answer, case)
+    return answers
+
+
+def _traced(answer, case):
+    import tensorflow as tf
+
+    with tf.Graph().as_default() as graph:
+        y = answer(*(tf.constant(value) for value in case.inputs.values()))
+        shape = getattr(y, "shape", None)
+    known = shape is not None and shape.rank is not None
+    types = {op.type for op in graph.get_operations()}
+    by = "TensorFlow"
+    if types & {"PyFunc", "PyFuncStateless"}:
+        by = "NumPy"
+    elif "EagerPyFunc" in types:
+        by = "py_function"
+    return {"value shape": str(tuple(shape)) if known else "unknown", "value by": by}

@@ -1,0 +1,578 @@
+"""Chapter 02 in closed form: what is right, and what each mistake would give. NumPy only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader import draw
+from grader.contract import EAGER, GRAPH_MODES, OUTSIDE, Case, Either, Entry, Exercise, Mistake, table
+
+RULE = "What a rule is"
+REGISTRY = "The registry takes a name once"
+INPUTS = "One gradient for each input, one argument for each output"
+RETURNS = "What a rule may return"
+NUMPY = "A gradient for NumPy code"
+CHECKED = "A published rule, checked"
+
+GRADIENT = ("gradient",)
+
+
+def up(case: Case) -> np.ndarray:
+    """The upstream gradient in float64."""
+    return np.asarray(case.upstream, np.float64)
+
+
+def ranks(rng, wants=GRADIENT):
+    """float64, a scalar and a batch for a function of x, as the part `robust`."""
+    cases = []
+    for name, shape, dtype in (
+        ("float64", (4,), "float64"),
+        ("a scalar", (), "float32"),
+        ("a batch of shape (2, 3, 2)", (2, 3, 2), "float32"),
+    ):
+        x = draw.away(draw.normal(rng, shape, dtype, 1.5), (0.0,))
+        cases.append(Case(name, {"x": x}, draw.like(rng, x), "robust", GRAPH_MODES, wants))
+    return cases
+
+
+# square_grad -------------------------------------------------------------------------------------
+
+
+def square_cases(rng):
+    x = draw.away(draw.normal(rng, (2, 3), scale=2.0), (0.0,))
+    other = draw.away(draw.normal(rng, (4,)), (0.0,))
+    return [
+        Case("a float32 matrix", {"x": x}, draw.like(rng, x), None, GRAPH_MODES, GRADIENT),
+        Case(
+            "differentiated twice", {"x": other}, draw.like(rng, other), "second", (OUTSIDE,),
+            ("second",),
+        ),
+        *ranks(rng),
+    ]  # fmt: skip
+
+
+def twice(case: Case, first, second):
+    """First derivative where it is asked, second where that is."""
+    return {"second:x": second} if case.part == "second" else {"gradient:x": first}
+
+
+square_grad = Exercise(
+    id="square_grad",
+    cases=square_cases,
+    truth=lambda case: twice(case, 2 * case.arrays["x"] * up(case), 2 * up(case)),
+    parts={"gradient": 3, "second": 1, "robust": 1},
+    hints=(
+        "The derivative of x² is 2x, and it depends on x. The rule finds x in op.inputs[0].",
+        "A rule returns upstream times derivative. grad is the upstream gradient.",
+        "The product of 2.0, op.inputs[0] and grad, from TensorFlow operations only: then TensorFlow "
+        "can differentiate the rule once more.",
+    ),
+    mistakes=(
+        Mistake(
+            "second order None",
+            "The second derivative is None: TensorFlow differentiates your rule, and finds no path "
+            "from its result to x. Compute it from op.inputs[0] by TensorFlow operations, without "
+            "stop_gradient or NumPy.",
+            lambda case: twice(case, None, None) if case.part == "second" else {},
+        ),
+        Mistake(
+            "x lost",
+            "This is 2 times the upstream gradient. The derivative of x² is 2x: x is missing. It "
+            "stands in op.inputs[0].",
+            lambda case: twice(case, 2 * up(case), None),
+        ),
+        Mistake(
+            "upstream lost",
+            "This is 2x, right only while the upstream gradient is all ones. Multiply by grad.",
+            # Twice: 2, and once more 2x, because such a rule answers an upstream of zeros, too.
+            lambda case: twice(case, 2 * case.arrays["x"], 2 + 2 * case.arrays["x"]),
+        ),
+        Mistake(
+            "two lost",
+            "The factor 2 is missing: the derivative of x² is 2x.",
+            lambda case: twice(case, case.arrays["x"] * up(case), up(case)),
+        ),
+    ),
+    probe="op_gradient",
+    options={"op": "Square", "forward": "lambda x: tf.square(x)"},
+    reread=RULE,
+    also=(
+        "TensorFlow's own rule has tf.math.conj around x, because Square takes complex numbers too."
+    ),
+)
+
+# fresh_gradient ----------------------------------------------------------------------------------
+
+
+def fresh_cases(rng):
+    x = draw.normal(rng, (3,))
+    first, second = (float(np.round(v, 2)) for v in rng.uniform((2.0, 6.0), (4.0, 9.0)))
+    inputs = {"x": x, "first": first, "second": second}
+    return [Case("two rules, one after the other", inputs, draw.like(rng, x), modes=(EAGER,))]
+
+
+def fresh_truth(case: Case):
+    return {
+        "value": "two names",
+        "gradient:first": case.inputs["first"] * up(case),
+        "gradient:second": case.inputs["second"] * up(case),
+    }
+
+
+fresh_gradient = Exercise(
+    id="fresh_gradient",
+    cases=fresh_cases,
+    truth=fresh_truth,
+    parts={"value": 1, "gradient": 2},
+    hints=(
+        "Two rules may well have the same fn.__name__, and the cell may be run again. The name "
+        "must come from something that never repeats in this process.",
+        "uuid.uuid4() never repeats. Neither does itertools.count(), as long as its cell is not "
+        "run again. Register with tf.RegisterGradient(name)(fn).",
+        "name = f'{fn.__name__}-{uuid.uuid4()}', then register fn under it, then return name.",
+    ),
+    mistakes=(
+        Mistake(
+            "fixed name",
+            "The second registration raised a KeyError: this name is taken. The registry is one "
+            "for the whole process and takes each name once, so make up a new name in every call.",
+            raises=r"KeyError: .*Registering two gradient",
+        ),
+        Mistake(
+            "old function kept",
+            "Both calls returned the same name, and under it the first rule still stands. "
+            "Swallowing the KeyError keeps the old rule without a word.",
+            lambda case: {
+                "value": "one name",
+                "gradient:second": case.inputs["first"] * up(case),
+            },
+        ),
+        Mistake(
+            "no name returned",
+            "What comes back is not a string. RegisterGradient(name)(fn) returns fn; the map needs "
+            "the name, so return that.",
+            lambda case: dict.fromkeys(fresh_truth(case), "no text"),
+        ),
+        Mistake(
+            "not registered",
+            "Nothing is registered under the name you return. tf.RegisterGradient(name) is a "
+            "decorator: it registers only when it is called with fn.",
+            raises=r"LookupError: .*No gradient defined for operation",
+        ),
+    ),
+    probe="registers",
+    reread=REGISTRY,
+    also=(
+        "A counter made once serves as well: numbers = itertools.count(), and next(numbers) in "
+        "the name, as long as the counter's cell is not run again."
+    ),
+)
+
+# multiply_grad -----------------------------------------------------------------------------------
+
+
+def _product(rng, name, shapes, part, dtype="float32") -> Case:
+    x, y = (draw.away(draw.normal(rng, s, dtype, 1.5), (0.0,), 0.2) for s in shapes)
+    passed = draw.upstream(rng, np.broadcast_shapes(*shapes), dtype)
+    return Case(name, {"x": x, "y": y}, passed, part, GRAPH_MODES, GRADIENT)
+
+
+def multiply_cases(rng):
+    return [
+        _product(rng, "two matrices of one shape", ((2, 3), (2, 3)), None),
+        _product(rng, "(2, 3) times (3,)", ((2, 3), (3,)), "broadcast"),
+        _product(rng, "(3, 1) times (1, 4)", ((3, 1), (1, 4)), "broadcast"),
+        _product(rng, "(2, 1) times (3, 2, 4)", ((2, 1), (3, 2, 4)), "broadcast"),
+        _product(rng, "float64, (3, 1) times (2,)", ((3, 1), (2,)), "robust", "float64"),
+        _product(rng, "two scalars", ((), ()), "robust"),
+        _product(rng, "a scalar times a batch", ((), (2, 3, 2)), "robust"),
+    ]
+
+
+def products(case: Case, left: str, right: str, passed=None):
+    """Gradients to x and y: upstream times the input named left (right), reduced to the shapes."""
+    a, passed = case.arrays, up(case) if passed is None else passed
+    return {
+        "gradient:x": draw.reduce_to(a[left] * passed, a["x"].shape),
+        "gradient:y": draw.reduce_to(a[right] * passed, a["y"].shape),
+    }
+
+
+def averaged(case: Case):
+    """The gradients reduced by a mean in place of the sum."""
+    sums = products(case, "y", "x")
+    return {key: total * total.size / up(case).size for key, total in sums.items()}
+
+
+multiply_grad = Exercise(
+    id="multiply_grad",
+    cases=multiply_cases,
+    truth=lambda case: products(case, "y", "x"),
+    parts={"gradient": 1, "broadcast": 2, "robust": 1},
+    hints=(
+        "Without broadcasting: x's gradient is grad times y, y's gradient is grad times x. Return "
+        "both, in the order of the inputs.",
+        "Broadcasting uses an entry several times, so its gradient is a sum: over every axis that "
+        "was put in front, and over every axis of length 1 that was stretched.",
+        "Write a helper that reduces a gradient to a shape: first tf.reduce_sum over "
+        "range(rank difference), then over the axes where the shape says 1, with keepdims=True.",
+    ),
+    mistakes=(
+        Mistake(
+            "not reduced",
+            "A gradient does not have the shape of its input. Where the input was broadcast, sum "
+            "over the axes along which it was repeated, and keep axes of length 1.",
+            raises=r"Incompatible shapes between op input and calculated input gradient",
+        ),
+        Mistake(
+            "swapped",
+            "The two gradients are exchanged: x's gradient is upstream times y, y's is upstream "
+            "times x.",
+            lambda case: products(case, "x", "y"),
+        ),
+        Mistake(
+            "mean for sum",
+            "You take a mean over the stretched axes. An entry that was used several times gets "
+            "the sum of what comes back.",
+            averaged,
+        ),
+        Mistake(
+            "wrong count",
+            "Mul has two inputs, so a rule for it returns two gradients.",
+            raises=r"Num gradients \d+ generated",
+        ),
+    ),
+    probe="op_gradient",
+    options={"op": "Mul", "forward": "lambda x, y: tf.multiply(x, y)"},
+    reread=INPUTS,
+    also=(
+        "TensorFlow finds the axes itself: tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(x), "
+        "s1=tf.shape(y)) returns them for both inputs, also when shapes are not static."
+    ),
+)
+
+# top_k_grad --------------------------------------------------------------------------------------
+
+
+def top_k_cases(rng):
+    rising = np.sort(draw.normal(rng, (5,), scale=2.0))
+    batch, wide = draw.normal(rng, (3, 4)), draw.normal(rng, (2, 2, 5))
+    precise = draw.normal(rng, (6,), "float64")
+    given = [
+        ("a float32 vector", rising, None),
+        ("float64", precise, "robust"),
+        ("a batch of shape (3, 4)", batch, "robust"),
+        ("a batch of shape (2, 2, 5)", wide, "robust"),
+    ]
+    return [
+        Case(name, {"x": x}, draw.upstream(rng, (*x.shape[:-1], 2), x.dtype.name), part,
+             GRAPH_MODES, GRADIENT)
+        for name, x, part in given
+    ]  # fmt: skip
+
+
+def scattered(case: Case, *, by_place: bool = False) -> np.ndarray:
+    """The upstream entries at the places of the two largest, in order of size (or of place)."""
+    x = case.arrays["x"]
+    places = np.argsort(-x, axis=-1)[..., :2]
+    found = np.zeros_like(x)
+    np.put_along_axis(found, np.sort(places, -1) if by_place else places, up(case), -1)
+    return found
+
+
+def padded(case: Case) -> np.ndarray:
+    """The upstream entries in front, zeros behind."""
+    found = np.zeros_like(case.arrays["x"])
+    found[..., :2] = up(case)
+    return found
+
+
+def spread(case: Case) -> np.ndarray:
+    """The sum of the upstream entries everywhere."""
+    return np.broadcast_to(up(case).sum(-1, keepdims=True), case.arrays["x"].shape)
+
+
+top_k_grad = Exercise(
+    id="top_k_grad",
+    cases=top_k_cases,
+    truth=lambda case: {"gradient:x": scattered(case), "gradient returns": "tensor, none"},
+    parts={"gradient": 3, "robust": 1},
+    hints=(
+        "The op has two outputs, values and indices: so the rule has two gradient arguments. It "
+        "has two inputs, x and k: so the rule returns two things. k is an integer and gets None.",
+        "Entry j of grad_values belongs to the input at place op.outputs[1][..., j]. All other "
+        "places get 0.",
+        "tf.one_hot(op.outputs[1], n, dtype=grad_values.dtype) has shape (..., 2, n), a row for "
+        "each chosen place. Multiply by grad_values[..., None] and sum over axis -2.",
+    ),
+    mistakes=(
+        Mistake(
+            "wrong count",
+            "TopKV2 has two inputs, x and k. Return a gradient for each of them: None for k.",
+            raises=r"Num gradients \d+ generated",
+        ),
+        Mistake(
+            "wrong signature",
+            "The rule is called with the op and one gradient for each output. TopKV2 has two "
+            "outputs, so the rule takes three arguments.",
+            raises=r"takes 2 positional arguments but 3 were given",
+        ),
+        Mistake(
+            "number for k",
+            "A Python number is no gradient. For an input that has none, return None.",
+            raises=r"'(int|float)' object has no attribute",
+        ),
+        Mistake(
+            "k gets a gradient",
+            "The gradient to x is right. For k, an integer, return None, not a tensor.",
+            lambda case: {"gradient returns": "tensor, tensor"},
+        ),
+        Mistake(
+            "not scattered",
+            "The upstream gradients stand at the front. They belong at the places from which the "
+            "values were taken: op.outputs[1].",
+            lambda case: {"gradient:x": padded(case)},
+        ),
+        Mistake(
+            "order lost",
+            "The right places, in the wrong order: entry j of grad_values belongs to the j-th "
+            "largest value, not to the j-th place from the left.",
+            lambda case: {"gradient:x": scattered(case, by_place=True)},
+        ),
+        Mistake(
+            "dense where zeros belong",
+            "Every place gets a gradient. Inputs that were not among the largest had no part in "
+            "the output: zero for them.",
+            lambda case: {"gradient:x": spread(case)},
+        ),
+    ),
+    probe="op_gradient",
+    options={"op": "TopKV2", "forward": "lambda x: tf.math.top_k(x, k=2).values"},
+    reread=INPUTS,
+    also=(
+        "For a vector tf.scatter_nd(op.outputs[1][:, None], grad_values, tf.shape(x)) does it; "
+        "with leading axes, flatten first."
+    ),
+)
+
+# return_contract ---------------------------------------------------------------------------------
+
+NUMBER, NONE, ATTRIBUTE, VALUE = "number", "none", "attribute error", "value error"
+RETURNED = {
+    "the int 0": Entry(
+        ATTRIBUTE, "TensorFlow asks what comes back for its name, and an int has none."
+    ),
+    "a NumPy array": Entry(
+        ATTRIBUTE, "Not even an array of the right shape and dtype is converted: it is no tensor."
+    ),
+    "None": Entry(NONE, "None is allowed. It means: no gradient to this input."),
+    "[tensor]": Entry(NUMBER, "A list or tuple with one tensor for each input is what is asked."),
+    "two tensors": Entry(
+        VALUE, "The number of gradients must be the number of the op's inputs, here one."
+    ),
+    "a tensor of shape ()": Entry(
+        VALUE, "A gradient has the shape of its input. There is no broadcasting here."
+    ),
+}
+
+
+def _expecting(words: dict[str, str]):
+    return {f"entry:{key}": word for key, word in words.items()}
+
+
+return_contract = table(
+    "return_contract",
+    RETURNED,
+    (NUMBER, NONE, ATTRIBUTE, VALUE),
+    hints=(
+        "TensorFlow needs a tensor or None, one for each input, of the input's shape. Which of the "
+        "six are that?",
+        "What is no tensor at all fails with an AttributeError, because TensorFlow looks for its "
+        "name. A wrong number and a wrong shape of tensors fail with a ValueError.",
+        "Try each one: attempt(lambda op, grad: 0) and so on. Only None and [tensor] get through.",
+    ),
+    weight=4,
+    reread=RETURNS,
+    mistakes=(
+        Mistake(
+            "conversion expected",
+            "You expect TensorFlow to convert numbers and arrays to tensors here, as it does almost "
+            "everywhere else. It does not.",
+            lambda case: _expecting({"the int 0": NUMBER, "a NumPy array": NUMBER}),
+        ),
+        Mistake(
+            "broadcast expected",
+            "You expect a gradient of shape () to be broadcast to its input's shape. It is not.",
+            lambda case: _expecting({"a tensor of shape ()": NUMBER}),
+        ),
+        Mistake(
+            "none refused",
+            "None is no error: it says that there is no gradient to this input.",
+            lambda case: _expecting({"None": Either(ATTRIBUTE, VALUE)}),
+        ),
+    ),
+)
+
+# numpy_sine --------------------------------------------------------------------------------------
+
+
+def sine_cases(rng):
+    x = draw.normal(rng, (2, 3), scale=2.0)
+    main = Case("a float32 matrix", {"x": x}, draw.like(rng, x), None, GRAPH_MODES)
+    return [main, *ranks(rng, ("value", "gradient"))]
+
+
+numpy_sine = Exercise(
+    id="numpy_sine",
+    cases=sine_cases,
+    truth=lambda case: {
+        "value": np.sin(case.arrays["x"]),
+        "gradient:x": np.cos(case.arrays["x"]) * up(case),
+        "graph/value shape": str(case.arrays["x"].shape),
+        "graph/value by": "NumPy",
+    },
+    parts={"value": 2, "gradient": 2, "robust": 1},
+    hints=(
+        "tf.compat.v1.py_func(np.sin, [x], x.dtype) computes the value. Its op type is PyFunc, "
+        "unless you say stateful=False: then it is PyFuncStateless.",
+        "Enter the map around the call, with that type as key and the name of a registered rule as "
+        "value. In the rule op.inputs[0] is x, and cos must come from TensorFlow.",
+        "TensorFlow cannot know the shape of what NumPy returns: tell it, y.set_shape(x.shape). "
+        "Declare x.dtype, not tf.float32, or float64 breaks.",
+    ),
+    mistakes=(
+        Mistake(
+            "wrong op type",
+            "The gradient is None: the map's key is not the type of the op you emit. py_func emits "
+            "PyFunc, with stateful=False PyFuncStateless; tf.numpy_function emits PyFunc.",
+            lambda case: {"gradient:x": None},
+        ),
+        Mistake(
+            "shape lost",
+            "The static shape is unknown: TensorFlow cannot look into NumPy. A Dense layer behind "
+            "this would fail. Say y.set_shape(x.shape).",
+            lambda case: {"value shape": "unknown"},
+        ),
+        Mistake(
+            "float64 dtype",
+            "The declared dtype and the one that NumPy returns, or that the rule multiplies, "
+            "differ. Declare x.dtype and keep to it.",
+            raises=r"is double, but expects float|is float, but expects double"
+            r"|that does not match type float|must be the same type",
+        ),
+        Mistake(
+            "not by NumPy",
+            "The numbers are right, but TensorFlow computes them. Call np.sin, by "
+            "tf.compat.v1.py_func or tf.numpy_function.",
+            lambda case: {"value by": "TensorFlow"},
+        ),
+        Mistake(
+            "by py function",
+            "tf.py_function runs TensorFlow code eagerly and records a tape. Here the forward pass "
+            "is NumPy: tf.compat.v1.py_func or tf.numpy_function, and the gradient is yours.",
+            lambda case: {"value by": "py_function"},
+        ),
+        Mistake(
+            "sine for cosine",
+            "The derivative of sin is cos.",
+            lambda case: {"gradient:x": np.sin(case.arrays["x"]) * up(case)},
+        ),
+    ),
+    probe="by_numpy",
+    card="x",
+    reread=NUMPY,
+    also=(
+        "In new code: tf.custom_gradient around tf.numpy_function. No name, no op type, and it "
+        "works in eager code as well (chapter 05)."
+    ),
+)
+
+# add_backprop ------------------------------------------------------------------------------------
+
+
+def _sum(rng, name, shape, part, dtype="float32") -> Case:
+    inputs = {key: draw.normal(rng, shape, dtype) for key in ("c", "k", "d")}
+    passed = draw.like(rng, inputs["c"])
+    return Case(name, inputs, passed, part, GRAPH_MODES, GRADIENT)
+
+
+def add_cases(rng):
+    return [
+        _sum(rng, "three float32 vectors", (4,), None),
+        _sum(rng, "float64", (3,), "robust", "float64"),
+        _sum(rng, "scalars", (), "robust"),
+        _sum(rng, "batches of shape (2, 3)", (2, 3), "robust"),
+    ]
+
+
+def published(case: Case):
+    """The triple that goes round: partial derivatives of d · (c + k), not of c + k."""
+    c, k, d = case.arrays.values()
+    return {
+        "gradient:c": (c + k + d) * up(case),
+        "gradient:k": d * up(case),
+        "gradient:d": (c + k) * up(case),
+    }
+
+
+ALL_TENSORS = "tensor, tensor, tensor"
+
+add_backprop = Exercise(
+    id="add_backprop",
+    cases=add_cases,
+    truth=lambda case: {
+        "gradient:c": up(case),
+        "gradient:k": up(case),
+        "gradient:d": np.zeros_like(up(case)),
+        "gradient returns": ALL_TENSORS,
+    },
+    parts={"gradient": 3, "robust": 1},
+    hints=(
+        "A rule answers for its own op only: how does e = c + k change with each of the three "
+        "inputs? What happens to e further on is already in grad.",
+        "e does not depend on d at all. The contract asks for zeros of d's shape, not for None.",
+        "Return three things: grad for c, grad for k, and for d tf.zeros_like of the third input.",
+    ),
+    mistakes=(
+        Mistake(
+            "published triple",
+            "These are derivatives of d · (c + k), the next node. That node has a gradient of its "
+            "own, so everything that runs through d is counted twice. Differentiate e = c + k only.",
+            published,
+        ),
+        Mistake(
+            "None for d",
+            "None would do for TensorFlow; the contract here is zeros. Whoever adds up gradients "
+            "without looking stumbles over None.",
+            lambda case: {"gradient:d": None, "gradient returns": "tensor, tensor, none"},
+        ),
+        Mistake(
+            "d gets the gradient",
+            "e = c + k does not contain d. Its gradient is zero.",
+            lambda case: {"gradient:d": up(case)},
+        ),
+        Mistake(
+            "wrong count",
+            "The node has three inputs, c, k and d. Return a gradient for each of them.",
+            raises=r"Num gradients \d+ generated",
+        ),
+    ),
+    probe="op_gradient",
+    options={
+        "op": "PyFunc",
+        "forward": "lambda c, k, d: tf.ensure_shape(tf.compat.v1.py_func("
+        "lambda c, k, d: (c + k).astype(c.dtype), [c, k, d], c.dtype), c.shape)",
+    },
+    reread=CHECKED,
+    also="0.0 * op.inputs[2] is zeros as well, until d holds an infinity: 0 · inf is NaN.",
+)
+
+EXERCISES = [
+    square_grad,
+    fresh_gradient,
+    multiply_grad,
+    top_k_grad,
+    return_contract,
+    numpy_sine,
+    add_backprop,
+]
