@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from grader.xray.blame import Blame
+from grader.xray.listen import CONDITION
 from grader.xray.record_types import Line
-from grader.xray.recorder import CONDITION
 from grader.xray.replay import Flow
 from grader.xray.run import Run
 from grader.xray.sources import Source

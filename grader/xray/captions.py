@@ -9,7 +9,7 @@ from grader.xray.record_types import Override
 from grader.xray.words import STATUS, first_line
 
 if TYPE_CHECKING:
-    from grader.xray.picture import Arrow, Box
+    from grader.xray.boxes import Arrow, Box
 
 LEGEND = {
     "alive": "the gradient comes back alive",

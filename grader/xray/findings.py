@@ -9,9 +9,9 @@ import numpy as np
 
 from grader.xray import captions, words
 from grader.xray.blame import Blame
+from grader.xray.listen import CONDITION
 from grader.xray.local import array
 from grader.xray.record_types import Line
-from grader.xray.recorder import CONDITION
 from grader.xray.replay import Flow
 from grader.xray.run import Run
 

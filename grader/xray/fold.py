@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from grader.xray.picture import Arrow, Box, Picture, merged_state
+from grader.xray.boxes import Arrow, Box, Picture, merged_state
 
 SMALL = 14  # up to so many boxes are drawn as they are
 _PLAIN = {"op", "variable"}

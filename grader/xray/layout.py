@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from grader.xray.picture import Arrow, Box, Picture
+from grader.xray.boxes import Arrow, Box, Picture
 
 _CHAR, _PAD, _HEIGHT, _TALL = 7.9, 18.0, 34.0, 50.0
 _ACROSS, _BESIDE = 52.0, 22.0  # between layers, within a layer

@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from grader.xray import captions, words
+from grader.xray.boxes import Picture
 from grader.xray.fold import fold
 from grader.xray.layout import Layout, layout
-from grader.xray.picture import Picture, picture
+from grader.xray.picture import picture
 
 if TYPE_CHECKING:
     from grader.xray.xray import Xray

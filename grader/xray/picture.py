@@ -2,54 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from grader.xray import captions, words
 from grader.xray.blame import Blame
+from grader.xray.boxes import EARLIER, RESULT, Arrow, Box, Picture, bypass, merged
 from grader.xray.record_types import Node
-from grader.xray.replay import Flow, worst
+from grader.xray.replay import Flow
 from grader.xray.run import Run
-
-RESULT, EARLIER = "result", "earlier"
-_SILENT = {"ReadVariableOp", "Identity"}  # drawn only if they are to blame or overridden
-
-
-@dataclass
-class Box:
-    """A thing in the drawing.
-
-    kind: source, result, op, stop, override, ignored, custom, way_out, fold. state: the state of
-    the gradient for sources, "" otherwise. note: a second line. blamed: the culprit.
-    """
-
-    id: str
-    label: str
-    kind: str = "op"
-    state: str = ""
-    note: str = ""
-    blamed: bool = False
-    members: int = 1
-
-
-@dataclass
-class Arrow:
-    """A value's way from one box to another; state: of the gradient on its way back.
-
-    "off": no gradient arrived at the upper end, so nothing was cut here.
-    """
-
-    start: str
-    end: str
-    state: str
-
-
-@dataclass
-class Picture:
-    """Boxes by id, arrows, and how many operations were folded away."""
-
-    boxes: dict[str, Box] = field(default_factory=dict)
-    arrows: list[Arrow] = field(default_factory=list)
-    folded: int = 0
 
 
 def picture(done: Run, flow: Flow, blame: dict[str, tuple[Blame, ...]]) -> Picture:
@@ -67,7 +25,7 @@ def picture(done: Run, flow: Flow, blame: dict[str, tuple[Blame, ...]]) -> Pictu
     _connect(drawn, done, flow, on_way, culprits)
     _earlier(drawn, done)
     _ways_out(drawn, flow, blame)
-    _bypass(drawn)
+    bypass(drawn)
     return drawn
 
 
@@ -118,7 +76,7 @@ def _connect(drawn: Picture, done: Run, flow: Flow, on_way: set[int], culprits: 
         start = f"n{maker}" if maker in on_way else f"s{key}" if key in sources else ""
         if start:
             drawn.arrows.append(Arrow(start, RESULT, "alive" if key in ends else "none"))
-    drawn.arrows = _merged(drawn.arrows)
+    drawn.arrows = merged(drawn.arrows)
 
 
 def _earlier(drawn: Picture, done: Run) -> None:
@@ -155,20 +113,6 @@ def _state(flow: Flow, index: int, position: int, key: int, culprits: set[int]) 
     return "none"
 
 
-def _merged(arrows: list[Arrow]) -> list[Arrow]:
-    """One arrow between two boxes: x * x has two inputs and one line."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for a in arrows:
-        found.setdefault((a.start, a.end), []).append(a.state)
-    return [Arrow(*ends, merged_state(states)) for ends, states in found.items()]
-
-
-def merged_state(states: list[str]) -> str:
-    """The state of an arrow that stands for several."""
-    real = [s for s in states if s != "off"]
-    return worst(real) if real else "off"
-
-
 def _ways_out(drawn: Picture, flow: Flow, blame: dict[str, tuple[Blame, ...]]) -> None:
     """`.numpy()` and its like are no operations; they get a box of their own."""
     names = {
@@ -189,25 +133,3 @@ def _ways_out(drawn: Picture, flow: Flow, blame: dict[str, tuple[Blame, ...]]) -
                 written = f"s{flow.keys_in(item.node)[0]}" if item.node >= 0 else ""
                 end = written if written in drawn.boxes else RESULT
                 drawn.arrows.append(Arrow(out, end, "none"))
-
-
-def _bypass(drawn: Picture) -> None:
-    """Leave out reads and identities: they are in every graph and say nothing."""
-    silent = {words.name_of(op) for op in _SILENT}
-    into: dict[str, list[Arrow]] = {}
-    leads = {a.start for a in drawn.arrows}
-    for a in drawn.arrows:
-        into.setdefault(a.end, []).append(a)
-    replaced: dict[str, str] = {}
-    for box in list(drawn.boxes.values()):
-        plain = box.kind == "op" and box.label in silent and not box.blamed
-        if plain and len(into.get(box.id, ())) == 1 and box.id in leads:
-            replaced[box.id] = into[box.id][0].start
-            del drawn.boxes[box.id]
-    kept = []
-    for a in drawn.arrows:
-        while a.start in replaced:
-            a = Arrow(replaced[a.start], a.end, a.state)
-        if a.end not in replaced:
-            kept.append(a)
-    drawn.arrows = _merged(kept)

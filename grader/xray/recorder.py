@@ -13,21 +13,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from grader.xray import lines
+from grader.xray.listen import WORDS, eager_tensors, reader, tape_listens
 from grader.xray.overrides import watched_map
 from grader.xray.reads import HandleSpy, matching
 from grader.xray.record_types import Detour, Memo, Node, Override, Recording
-
-_WORDS = {
-    "numpy": ".numpy()",
-    "__array__": "NumPy",
-    "__float__": "float()",
-    "__int__": "int()",
-    "__index__": "an index",
-    "__bool__": "a Python condition",
-    "__complex__": "complex()",
-}
-CONDITION = "condition"  # TensorFlow's own cond and loops read their predicate in eager
-_DECIDERS = ("/while_loop.py", "/cond.py", "/tensor_util.py", "/control_flow_switch_case.py")
 
 
 class Recorder:
@@ -72,7 +61,7 @@ class Recorder:
 
         reads = [
             (ops._EagerTensorBase, name, lambda f, w=word: self._reading(f, w))
-            for name, word in _WORDS.items()
+            for name, word in WORDS.items()
         ]
         return [
             *reads,
@@ -98,9 +87,13 @@ class Recorder:
         self._read_in_c(inputs)
         name = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
         node = Node(
-            name, _eager(inputs), _eager(outputs), tuple(attrs or ()), line=lines.current(2)
+            name,
+            eager_tensors(inputs),
+            eager_tensors(outputs),
+            tuple(attrs or ()),
+            line=lines.current(2),
         )
-        if not _listening_tapes():
+        if not tape_listens():
             node.kind = "unrecorded"
         if self._calls and name.startswith("__"):
             node.kind, (node.concrete, node.snapshot) = "call", self._calls[-1]
@@ -111,7 +104,7 @@ class Recorder:
     def _read_in_c(self, inputs: Any) -> None:
         """Put in the reads of variables that the operation did by itself."""
         handles = self._spy.take()
-        for tensor in _eager(inputs):
+        for tensor in eager_tensors(inputs):
             if tensor._id in self._made or not handles:
                 continue
             handle = matching(tensor, handles)
@@ -141,7 +134,7 @@ class Recorder:
         return record_operation
 
     def _note_record(self, given: dict[str, Any]) -> None:
-        outs, ins = _eager(given["output_tensors"]), _eager(given["input_tensors"])
+        outs, ins = eager_tensors(given["output_tensors"]), eager_tensors(given["input_tensors"])
         # symbolic tensors: a function is being traced; ReadVariableOp comes as an op as well
         if len(outs) != len(given["output_tensors"]) or given["op_type"] == "ReadVariableOp":
             return
@@ -178,9 +171,9 @@ class Recorder:
     def _python_function(self, original: Any) -> Any:
         def py_func_common(func: Any, inp: Any, *rest: Any, **named: Any) -> Any:
             result = original(func, inp, *rest, **named)
-            outs = _eager(result if isinstance(result, list | tuple) else [result])
+            outs = eager_tensors(result if isinstance(result, list | tuple) else [result])
             if outs:
-                node = Node("PyFunc", _eager(inp), outs, (), "python", lines.current(2))
+                node = Node("PyFunc", eager_tensors(inp), outs, (), "python", lines.current(2))
                 self.recording.add(node)
             return result
 
@@ -188,7 +181,7 @@ class Recorder:
 
     def _reading(self, original: Any, word: str) -> Any:
         def read(tensor: Any, *rest: Any, **named: Any) -> Any:
-            kind = _reader(sys._getframe(1).f_code.co_filename, word)
+            kind = reader(sys._getframe(1).f_code.co_filename, word)
             if kind:
                 self.recording.detours.append(Detour(tensor._id, kind, lines.current(2)))
             return original(tensor, *rest, **named)
@@ -200,29 +193,3 @@ class Recorder:
             return watched_map(original, graph, op_type_map, self.recording, self._maps)
 
         return gradient_override_map
-
-
-def _reader(file: str, word: str) -> str:
-    """Who reads a value: the user's code (its word), tf.cond or a loop ("condition"), or ""."""
-    if lines.is_ours(file):
-        return ""
-    name = file.replace("\\", "/")
-    if "/tensorflow/" not in name or name.endswith("resource_variable_ops.py"):
-        return word
-    return CONDITION if name.endswith(_DECIDERS) else ""
-
-
-def _eager(values: Any) -> tuple[Any, ...]:
-    """The eager tensors among some values (variables give their handle)."""
-    found = []
-    for value in values or ():
-        tensor = getattr(value, "handle", value)
-        if hasattr(tensor, "_id") and hasattr(tensor, "_numpy"):
-            found.append(tensor)
-    return tuple(found)
-
-
-def _listening_tapes() -> bool:
-    from tensorflow.python.eager import record
-
-    return bool(record.could_possibly_record())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.xray import captions, page
+from grader.xray.boxes import RESULT, Picture
 from grader.xray.page import drawing, left_out
-from grader.xray.picture import RESULT, Picture
 
 if TYPE_CHECKING:
     from grader.xray.xray import Xray
