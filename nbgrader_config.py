@@ -1,6 +1,13 @@
 """nbgrader's configuration of the course. It also marks the course's root."""
 
+from grader.course import tools_on_path
+from grader.engine import plug
+
 c = get_config()  # noqa: F821
+
+tools_on_path()
+# `nbgrader autograde`, formgrader's button and `nbgrader validate` run the course's engine.
+plug(c)
 
 c.CourseDirectory.course_id = "gradients"
 c.CourseDirectory.source_directory = "solutions"

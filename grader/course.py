@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,13 @@ from types import ModuleType
 from .contract import Exercise
 
 MARK = "nbgrader_config.py"
+
+
+def tools_on_path() -> None:
+    """Puts this Python's own commands on PATH: nbgrader calls `alembic` by its bare name."""
+    own = str(Path(sys.executable).parent)
+    if own not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = own + os.pathsep + os.environ.get("PATH", "")
 
 
 class CourseError(Exception):

@@ -1,44 +1,70 @@
-"""Commands for those who grade: grade, demo, scores."""
+"""Commands for those who grade: grade, demo, scores, doctor."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from ..course import Chapter, Course
+from ..course import Chapter, Course, CourseError
 from .app import chosen, command, err, out
 from .author import Chapters
+from .watching import Watch
+
+Jobs = Annotated[int, typer.Option(help="Submissions at once; 0: one per core.")]
+Unsandboxed = Annotated[
+    bool, typer.Option("--allow-unsandboxed", help="Go on where the sandbox has gaps.")
+]
 
 
 @command
 def grade(
     chapters: Chapters = None,
     student: Annotated[list[str] | None, typer.Option(help="Only these students.")] = None,
+    jobs: Jobs = 0,
+    force: Annotated[bool, typer.Option(help="Grade again what is already graded.")] = False,
+    scheduler: Annotated[str, typer.Option(help="A Dask scheduler, tcp://…")] = "",
+    allow_unsandboxed: Unsandboxed = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
-    """Grades whatever is in submitted/ and prints the scores."""
+    """Grades whatever is in submitted/ and prints the scores.
+
+    Exit code 0: all graded. 1: some have a fault recorded. 2: nothing could run.
+    """
     course, named = chosen(chapters)
-    faults = 0
-    for chapter in named:
-        faults += _grade(course, chapter, student)
-    if faults:
-        raise typer.Exit(1)
+    submitted = [c for c in named if chapters or _students(course, c)]
+    if not submitted:
+        raise CourseError("nothing to grade: submissions belong in submitted/<student>/<chapter>/")
+    options: dict[str, Any] = {"jobs": jobs, "force": force, "allow_unsandboxed": allow_unsandboxed}
+    if scheduler:
+        options["executor"] = _cluster(scheduler, course)
+    code = 0
+    for chapter in submitted:
+        code = max(code, _grade(course, chapter, student, as_json=as_json, **options))
+    raise typer.Exit(code)
 
 
 @command
 def demo(
     chapters: Chapters = None,
     size: Annotated[int, typer.Option(help="How many students.")] = 12,
+    jobs: Jobs = 0,
+    allow_unsandboxed: Unsandboxed = False,
 ) -> None:
     """Makes a class of demo students in submitted/ and grades it."""
     from ..grading import make_class
 
     course, named = chosen(chapters)
+    options: dict[str, Any] = {"jobs": jobs, "force": True, "allow_unsandboxed": allow_unsandboxed}
+    code = 0
     for chapter in named:
         made = make_class(course, chapter, size)
         out.print(f"{len(made)} demo students submit {chapter.name}")
-        _grade(course, chapter, list(made))
+        code = max(code, _grade(course, chapter, list(made), **options))
+    raise typer.Exit(code)
 
 
 @command
@@ -49,18 +75,51 @@ def scores(chapters: Chapters = None) -> None:
         _print(course, chapter)
 
 
-def _grade(course: Course, chapter: Chapter, only: list[str] | None) -> int:
+@command
+def doctor() -> None:
+    """Tells which sandbox layers this machine gives, and how to get the others."""
+    from ..engine.batch import probe_sandbox
+    from ..engine.sandbox import doctor as explain
+
+    course = Course.find()
+    for line in explain(probe_sandbox(course.root, tensorflow=False)):
+        out.print(line, markup=False, soft_wrap=True)
+
+
+def _students(course: Course, chapter: Chapter) -> list[str]:
+    from ..grading.grade import students
+
+    return students(course, chapter)
+
+
+def _cluster(address: str, course: Course) -> Any:
+    from ..engine.cluster import ClusterExecutor
+
+    return ClusterExecutor(address, course.root)
+
+
+def _grade(
+    course: Course,
+    chapter: Chapter,
+    only: Iterable[str] | None,
+    *,
+    as_json: bool = False,
+    **options: Any,
+) -> int:
     from ..grading import grade as run
 
-    faults = 0
-    for done in run(course, chapter, only):
-        if done.ok:
-            out.print(f"  graded {done.student}")
-        else:
-            faults += 1
-            err.print(f"  [red]fault[/] {done.student}: {done.reason}", soft_wrap=True)
-    _print(course, chapter)
-    return faults
+    named = _students(course, chapter) if only is None else list(only)
+    with Watch(len(named), out, as_json=as_json) as watch:
+        done = run(course, chapter, only, watch=watch.hear, **options)
+    if as_json:
+        print(json.dumps({"chapter": chapter.name, "summary": watch.tally.line()}))
+        return int(done.exit_code)
+    out.print(f"{chapter.name}: {watch.tally.line()}", soft_wrap=True)
+    if done.interrupted:
+        err.print("stopped; what is done is kept, the next grader grade carries on")
+    else:
+        _print(course, chapter)
+    return int(done.exit_code)
 
 
 def _print(course: Course, chapter: Chapter) -> None:
@@ -76,7 +135,7 @@ def _print(course: Course, chapter: Chapter) -> None:
     for row in found:
         cells = [_cell(row.of(exercise), row.mistakes(exercise)) for exercise in exercises]
         table.add_row(row.student, f"{row.score:.4g}", *cells)
-    # A class is wider than most terminals: off a terminal, and on narrow ones, let lines be long.
+    # A class is wider than most terminals: lines may be long, a reader can scroll.
     width = max(out.width, 22 + 16 * len(exercises))
     out.print(table, width=width, soft_wrap=True)
 

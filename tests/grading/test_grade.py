@@ -26,7 +26,7 @@ def graded(mini, tmp_path_factory):
     made = make_class(course, chapter, SIZE)
     before = os.getcwd()
     os.chdir(root)
-    outcomes = list(grade(course, chapter))
+    outcomes = grade(course, chapter).outcomes
     os.chdir(before)
     return course, chapter, made, outcomes
 
@@ -46,8 +46,8 @@ def deserved(chapter, exercise, what, part):
 
 def test_every_submission_was_graded(graded):
     _, _, made, outcomes = graded
-    assert [o.student for o in outcomes] == list(made)
-    assert all(o.ok for o in outcomes)
+    assert sorted(o.student for o in outcomes) == list(made)
+    assert {o.state for o in outcomes} == {"graded"}
 
 
 def test_every_score_is_what_the_answers_deserve(graded, monkeypatch, tf):
@@ -109,10 +109,17 @@ def test_grading_again_changes_no_score(graded, monkeypatch):
     course, chapter, _, _ = graded
     monkeypatch.chdir(course.root)
     before = {row.student: row.cells for row in rows(course, chapter)}
-    assert all(done.ok for done in grade(course, chapter, ["demo-01", "demo-05"]))
+    again = grade(course, chapter, ["demo-01", "demo-05"], force=True)
+    assert again.count("graded") == 2
     assert {row.student: row.cells for row in rows(course, chapter)} == before
 
 
 def test_nothing_submitted_is_an_error_that_says_where_to_look(mini):
     with pytest.raises(CourseError, match=r"nothing in submitted/\*/01_mini/"):
-        list(grade(mini, mini.chapters[0]))
+        grade(mini, mini.chapters[0])
+
+
+def test_what_is_graded_is_not_graded_twice(graded, monkeypatch):
+    course, chapter, _, _ = graded
+    monkeypatch.chdir(course.root)
+    assert grade(course, chapter, ["demo-01"]).count("skipped") == 1

@@ -1,0 +1,48 @@
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from grader.cli.watching import Tally, Watch
+from grader.engine.outcome import Outcome
+
+EVENTS = [
+    Outcome("c", "ann", "started"),
+    Outcome("c", "bob", "started"),
+    Outcome("c", "ann", "graded", score=7, most=10),
+    Outcome("c", "cat", "skipped"),
+]
+
+
+def test_the_tally_counts_and_knows_the_slowest():
+    tally = Tally(4)
+    for event in EVENTS:
+        tally.add(event)
+    assert (tally.count("graded"), tally.count("skipped"), tally.count("fault")) == (1, 1, 0)
+    assert tally.slowest[0] == "bob"
+    tally.add(Outcome("c", "bob", "fault", kind="timeout"))
+    assert tally.slowest is None
+    assert tally.timed_out == 1
+    assert "1 graded, 1 with a fault (1 timed out), 1 already done" in tally.line()
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_off_a_terminal_every_end_is_a_line_and_on_one_there_is_a_display(terminal):
+    page = io.StringIO()
+    console = Console(file=page, force_terminal=terminal, width=100)
+    with Watch(4, console) as watch:
+        for event in EVENTS:
+            watch.hear(event)
+    said = page.getvalue()
+    assert ("graded    ann  7/10" in said) is not terminal
+    assert ("2/4" in said) is terminal
+    assert ("slowest: bob" in said) is terminal
+
+
+def test_json_is_one_object_a_line(capsys):
+    with Watch(4, Console(file=io.StringIO()), as_json=True) as watch:
+        for event in EVENTS:
+            watch.hear(event)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["student"], row["state"]) for row in lines][2] == ("ann", "graded")
