@@ -12,7 +12,7 @@ from grader.plots import words
 from grader.plots.card import Card, limits
 from grader.plots.curve import Array
 from grader.plots.figure import Margins, Picture, head, panels
-from grader.plots.moving import Moving, line, short
+from grader.plots.moving import Moving, Shape, line, short
 from grader.plots.sample import sample_card
 from grader.plots.tape import Mode, Sampler
 from grader.plots.theme import LEARNER, PAPER, TRUE, house_style
@@ -116,42 +116,40 @@ def _draw(axis: Axes, card: Card, path: Descent, title: str, colour: str, marker
 
 
 def _spec(card: Card, true: Descent, learner: Descent, title: str) -> dict[str, Any]:
-    low, high = limits([card.forward])
-    smooth = []
+    fine = float(np.ptp(limits([card.forward]))) / 600
+    land = line(card.forward, "true", words.FORWARD, fine, width=1.6)
+    below = [{**land, "name": ""}]
     if card.smooth is not None:
         style = {"width": 1.4, "dash": "7 4"}
-        smooth = [line(card.smooth, "learner", words.SMOOTH, (high - low) / 600, **style)]
-    landscape = line(card.forward, "true", words.FORWARD, (high - low) / 600, width=1.6)
-    panel = {
+        below.append(line(card.smooth, "learner", words.SMOOTH, fine, **style))
+    return {
+        "title": title,
+        "x": {"label": "x", "low": card.low, "high": card.high},
+        "panels": [
+            _panel(card, words.UNDER_TRUE, [land], {"role": "true", "width": 4}),
+            _panel(card, words.UNDER_SURROGATE, below, {**_TRAIL, "role": "learner"}),
+        ],
+        "paths": [_path("true", true), _path("learner", learner)],
+    }
+
+
+_TRAIL = {"width": 4, "dash": "2 5"}
+
+
+def _panel(card: Card, title: str, fixed: list[Shape], trail: Shape) -> dict[str, Any]:
+    low, high = limits([card.forward])
+    return {
+        "title": title,
+        "alt": title,
         "label": "f(x)",
         "low": low,
         "high": high,
         "width": 325,
         "height": 270,
+        "fixed": fixed,
+        "moving": [trail],
     }
-    titles = (words.UNDER_TRUE, words.UNDER_SURROGATE)
-    roles, dashes = ("true", "learner"), ("", "2 5")
-    return {
-        "title": title,
-        "x": {"label": "x", "low": card.low, "high": card.high},
-        "panels": [
-            {
-                **panel,
-                "title": name,
-                "alt": name,
-                "fixed": more,
-                "moving": [{"role": role, "width": 4, "dash": dash}],
-            }
-            for name, role, dash, more in zip(
-                titles,
-                roles,
-                dashes,
-                ([landscape], [{**landscape, "name": ""}, *smooth]),
-                strict=True,
-            )
-        ],
-        "paths": [
-            {"role": role, "x": short(path.x), "y": short(path.y), "slope": short(path.slope)}
-            for role, path in zip(roles, (true, learner), strict=True)
-        ],
-    }
+
+
+def _path(role: str, path: Descent) -> dict[str, Any]:
+    return {"role": role, "x": short(path.x), "y": short(path.y), "slope": short(path.slope)}

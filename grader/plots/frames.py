@@ -36,31 +36,23 @@ class Frames:
 def frames_spec(frames: Frames) -> dict[str, Any]:
     """The panels, sliders and frames that ``browser/sliders.js`` reads."""
     fixed = frames.cards[frames.start]
-    masses = [jump.mass for jump in fixed.forward.jumps]
     above = limits([fixed.forward, *(card.smooth for card in frames.cards)])
-    below = limits([fixed.slope, *(card.surrogate for card in frames.cards)], [0.0, *masses])
-    rough, fine = (above[1] - above[0]) / _FINE, (below[1] - below[0]) / _FINE
-    values = [
-        line(fixed.forward, "true", words.FORWARD, rough),
-        *dots(fixed.forward.jumps, "true"),
-    ]
-    slopes = [] if fixed.slope is None else [line(fixed.slope, "true", words.TRUE_WITH_JUMPS, fine)]
+    masses = [0.0, *(jump.mass for jump in fixed.forward.jumps)]
+    below = limits([fixed.slope, *(card.surrogate for card in frames.cards)], masses)
+    rough, fine = (float(np.ptp(within)) / _FINE for within in (above, below))
+    values = [line(fixed.forward, "true", words.FORWARD, rough), *dots(fixed.forward.jumps, "true")]
+    slopes = arrows(fixed.forward.jumps, "true")
+    if fixed.slope is not None:
+        slopes.insert(0, line(fixed.slope, "true", words.TRUE_WITH_JUMPS, fine))
     return {
         "title": frames.title,
         "x": {"label": "x", "low": fixed.low, "high": fixed.high},
         "panels": [
             _panel("value", above, values, words.SMOOTH),
-            _panel(
-                "derivative",
-                below,
-                slopes + arrows(fixed.forward.jumps, "true"),
-                fixed.surrogate_name,
-            ),
+            _panel("derivative", below, slopes, fixed.surrogate_name),
         ],
         "sliders": [_slider(name, slider) for name, slider in frames.sliders.items()],
-        "frames": [
-            [_points(card.smooth, rough), _points(card.surrogate, fine)] for card in frames.cards
-        ],
+        "frames": [[_points(c.smooth, rough), _points(c.surrogate, fine)] for c in frames.cards],
         "look": frames.look_for,
     }
 

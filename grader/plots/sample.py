@@ -49,13 +49,19 @@ def sample_card(
     surrogate, note = _surrogate(sampler, low, high)
     if not note and mode == "auto" and sampler.mode == "outside":
         note = words.only_traced(Sampler(f, "eager").gradient(probe))
-    average = None if noise is None else averaged(values, low, high, noise)
-    start = left_end(values, low, high) if average is None else float(average.value.y[0])
-    smooth = None if surrogate is None else surrogate.integral(start)
-    card = Card(low, high, steps, slope, surrogate, smooth, title=title, note=note)
-    if average is None:
-        return card
-    return replace(card, averaged=average.value, expected=average.slope)
+    card = Card(low, high, steps, slope, surrogate, title=title, note=note)
+    return _with_smooth(card, values, noise)
+
+
+def _with_smooth(card: Card, values: Function, noise: float | Array | None) -> Card:
+    """The card with the integral of its surrogate, and with the average over noise if any."""
+    if noise is None:
+        start = left_end(values, card.low, card.high)
+    else:
+        average = averaged(values, card.low, card.high, noise)
+        start = float(average.value.y[0])
+        card = replace(card, averaged=average.value, expected=average.slope)
+    return card if card.surrogate is None else replace(card, smooth=card.surrogate.integral(start))
 
 
 def _coupled(sampler: Sampler, low: float, high: float, title: str) -> Card:

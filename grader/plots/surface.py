@@ -38,9 +38,7 @@ def loss_surface(
     are spaced so that a narrow valley shows. Raises ValueError for paths of another shape.
     """
     paths = {name: np.asarray(path, np.float64) for name, path in (steps or {}).items()}
-    for name, path in paths.items():
-        if path.ndim != 2 or path.shape[1] != 2:
-            raise ValueError(f"the path {name!r} has shape {path.shape}; it must be (steps, 2)")
+    _check(paths)
     (x0, y0), (x1, y1) = _bounds(paths, low, high)
     x, y = np.linspace(x0, x1, GRID_SIZE), np.linspace(y0, y1, GRID_SIZE)
     z = heights(f, x, y)
@@ -58,6 +56,12 @@ def loss_surface(
             axis.legend(loc="lower left", bbox_to_anchor=(-0.015, 1.0), ncols=4, borderpad=0.1)
     ends = {name: (path.shape[0] - 1, _at(f, path[-1])) for name, path in paths.items()}
     return Picture(figure, title, words.surface_alt(title, float(np.nanmin(z)), ends))
+
+
+def _check(paths: dict[str, Array]) -> None:
+    for name, path in paths.items():
+        if path.ndim != 2 or path.shape[1] != 2:
+            raise ValueError(f"the path {name!r} has shape {path.shape}; it must be (steps, 2)")
 
 
 def heights(f: Callable[[Any], Any], x: Array, y: Array) -> Array:

@@ -6,44 +6,22 @@ import pytest
 from grader.plots import words
 from grader.plots.card import card_from_arrays, limits
 from grader.plots.curve import Curve
-from grader.plots.drawing import draw_card
 
 X = np.linspace(-2, 2, 201)
 
 
-def said(picture) -> list[str]:
-    return [text.get_text() for text in picture._figure.findobj(lambda a: hasattr(a, "get_text"))]
+def test_arrays_become_curves_with_their_integral() -> None:
+    card = card_from_arrays(X[::-1], np.sign(X[::-1]), np.abs(X) <= 1, expected_value=X[::-1])
+    assert (card.low, card.high) == (-2, 2)
+    assert [(jump.x, jump.mass) for jump in card.forward.jumps] == [(0, 2)]
+    # The samples cannot tell where between two of them the gradient ends.
+    assert card.smooth.at([-2, 0, 2]) == pytest.approx([-1, 0, 1], abs=0.02)
+    assert card.averaged.at([1.5]) == pytest.approx(1.5)
 
 
-@pytest.mark.parametrize("small", [True, False])
-def test_a_card_has_title_labels_and_names(small: bool) -> None:
-    card = card_from_arrays(
-        X, np.sign(X), np.abs(X) <= 1, expected=np.ones_like(X), title="My card"
-    )
-    picture = draw_card(card, small=small)
-    assert {"My card", "x", "value", "derivative"} <= set(said(picture))
-    assert {words.FORWARD, words.SMOOTH, words.SURROGATE, words.EXPECTED} <= set(said(picture))
-    assert "My card" in picture.alt
-    assert "jumps at 0 by 2" in picture.alt
-
-
-def test_none_is_said_and_not_drawn() -> None:
-    card = card_from_arrays(X, np.floor(X), None, expected=np.ones_like(X))
-    picture = draw_card(card)
-    assert words.NO_GRADIENT in said(picture)
-    assert words.NO_GRADIENT in picture.alt
-    assert words.SURROGATE not in said(picture)
-    assert card.smooth is None
-
-
-def test_a_note_is_said_beside_a_surrogate() -> None:
-    assert "Look here." in said(draw_card(card_from_arrays(X, X, X, note="Look here.")))
-
-
-def test_few_samples_are_shown_one_by_one(rng: np.random.Generator) -> None:
-    x = rng.uniform(-1, 1, 7)
-    axis = draw_card(card_from_arrays(x, x, x))._figure.axes[1]
-    assert any(line.get_marker() == "s" and line.get_xdata().size == 7 for line in axis.lines)
+def test_none_is_none() -> None:
+    card = card_from_arrays(X, X, None)
+    assert (card.surrogate, card.smooth, card.note) == (None, None, words.NO_GRADIENT)
 
 
 def test_limits_hold_the_bulk_and_all_that_must_be_seen() -> None:
@@ -57,8 +35,3 @@ def test_limits_hold_the_bulk_and_all_that_must_be_seen() -> None:
 def test_arrays_of_unequal_length_are_refused() -> None:
     with pytest.raises(ValueError, match="201"):
         card_from_arrays(X, X, X[:-1])
-
-
-def test_a_card_without_any_finite_value_is_still_drawn() -> None:
-    nan = np.full_like(X, np.nan)
-    assert draw_card(card_from_arrays(X, nan, nan)).png

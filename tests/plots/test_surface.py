@@ -21,7 +21,9 @@ def test_heights_of_a_tensorflow_function_and_of_one_that_leaves_it(tf: Any) -> 
     x, y = np.array([0.0, 1.0]), np.array([2.0, 3.0, 4.0])
     expected = x**2 + 4 * y[:, None] ** 2
     np.testing.assert_allclose(heights(lambda w: tf.reduce_sum(w * w * [1.0, 4.0]), x, y), expected)
-    np.testing.assert_allclose(heights(lambda w: w.numpy() @ np.diag([1, 4]) @ w, x, y), expected)
+    np.testing.assert_allclose(
+        heights(lambda w: w.numpy() @ np.diag([1, 4]) @ w.numpy(), x, y), expected
+    )
 
 
 def test_paths_are_drawn_with_their_names_and_ends() -> None:
