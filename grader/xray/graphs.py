@@ -160,6 +160,15 @@ def _results(op: Any) -> int:
     return min(max(used, default=0) + 1, max(1, len(op.inputs) - 1))
 
 
+def operation_types(graph: Any) -> set[str]:
+    """All types of operations in a graph and in the functions that it calls."""
+    found = {op.type for op in graph.get_operations()}
+    for function in getattr(graph, "_functions", {}).values():
+        inner = getattr(function, "graph", None)
+        found |= {op.type for op in inner.get_operations()} if inner is not None else set()
+    return found
+
+
 def _body(op: Any, attr: str) -> Any:
     return _function(op.graph, op.get_attr(attr).name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -22,12 +23,14 @@ def html(shown: Xray) -> str:
     """The X-ray as a piece of HTML that follows JupyterLab's theme."""
     drawn = drawing(shown)
     listed, hidden = rows(shown)
+    graph = None if drawn is None else _graph(drawn, layout(drawn))
     return _template().render(
         shown=shown,
         rows=listed,
         hidden=hidden,
         more=shown.findings[1:],
-        graph=None if drawn is None else _graph(drawn, layout(drawn)),
+        graph=graph,
+        mark=_mark(graph),
         alt=captions.alt(shown.finding, drawn.arrows, drawn.boxes) if drawn else "",
         left_out=left_out(shown, drawn),
         runs=captions.runs(shown.runs),
@@ -52,6 +55,11 @@ def left_out(shown: Xray, drawn: Picture | None) -> list[str]:
     """What was not looked at, and what the drawing folds away."""
     folded = [captions.not_drawn(drawn.folded)] if drawn is not None and drawn.folded else []
     return [*shown.left_out, *folded]
+
+
+def _mark(graph: dict[str, Any] | None) -> str:
+    """An id for the arrow heads: the same for the same drawing, so that a rerun changes nothing."""
+    return "gx" + hashlib.sha256(repr(graph).encode()).hexdigest()[:12]
 
 
 @cache

@@ -90,7 +90,7 @@ REASON = {
     "forward_nan": "its value is already NaN before any gradient",
     "nan_here": "its derivative is NaN at one of the values",
     "earlier": "the cause lies before the last operations, which are the ones looked at",
-    "closed": "what happens inside was not looked at",
+    "closed": "what happens inside was not looked at{detail}",
     "xla": "op by op it is not, but under jit_compile=True XLA computes the derivative differently",
     "shape_only": "only the shape or the dtype is used, not the values "
     "(a derivative that is constant looks so)",

@@ -9,6 +9,7 @@ import numpy as np
 from grader.xray import overrides
 from grader.xray.absence import left_tensorflow
 from grader.xray.blame import Blame
+from grader.xray.graphs import operation_types
 from grader.xray.local import array, is_trainable, state, vjp
 from grader.xray.record_types import Node
 from grader.xray.replay import Flow, Part
@@ -90,7 +91,7 @@ def _cut_kind(flow: Flow, node: Node, culprit: int, index: int) -> tuple[str, st
     if node.kind == "unrecorded":
         return "unrecorded", ""
     if node.kind == "call":
-        return "closed", ""
+        return "closed", inside(node)
     if node.type in _SHAPES:
         return "shape_only", ""
     if node.type.startswith("PyFunc"):
@@ -104,6 +105,13 @@ def _cut_kind(flow: Flow, node: Node, culprit: int, index: int) -> tuple[str, st
     if overrides.is_no_gradient(node.type):
         return "not_differentiable", ""
     return "no_derivative", ""
+
+
+def inside(node: Node) -> str:
+    """The suspects in a tf.function that was too long to open, loops and branches included."""
+    suspects = _FLAT | {"StopGradient", "PyFunc", "EagerPyFunc", "ArgMax"}
+    found = suspects & operation_types(node.concrete.graph)
+    return f" (it holds {', '.join(sorted(found))})" if found else ""
 
 
 def of_cancel(done: Run, flow: Flow, source: Source, key: int) -> Blame:
@@ -121,7 +129,7 @@ def of_zero(done: Run, flow: Flow, source: Source, part: Part) -> Blame:
     """An operation that got a gradient and passed on zeros."""
     node = flow.recording.nodes[part.node]
     kind = _zero_kind(flow, node, part)
-    detail = node.type if node.kind == "custom" else ""
+    detail = node.type if node.kind == "custom" else inside(node) if kind == "closed" else ""
     return Blame(source.name, kind, node.type, part.node, node.line, detail, node.override)
 
 

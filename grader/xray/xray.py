@@ -48,11 +48,6 @@ class Xray:
         worse = [s for s in ("nan", "none", "zero") if s in found] or (["none"] if raised else [])
         return worse[0] if worse else "alive"
 
-    @property
-    def mark(self) -> str:
-        """An id for the arrow heads of this picture, unlike that of any other on the page."""
-        return f"gx{id(self):x}"
-
     def __str__(self) -> str:
         """The plain-text twin of the picture."""
         from grader.xray.text import text
