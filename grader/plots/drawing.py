@@ -119,7 +119,11 @@ def _dots(axis: Axes, jumps: tuple[Jump, ...], colour: str, marker: str = "o") -
 
 
 def _arrows(axis: Axes, jumps: list[Jump]) -> None:
-    for jump in jumps[:MOST_ARROWS]:
+    if len(jumps) > MOST_ARROWS:
+        # Heads would hide each other.
+        axis.vlines([j.x for j in jumps], 0, [j.mass for j in jumps], colors=TRUE.light, lw=0.8)
+        return
+    for jump in jumps:
         style = {"arrowstyle": "-|>", "color": TRUE.light, "lw": 1.6, "shrinkA": 0, "shrinkB": 0}
         axis.annotate("", (jump.x, jump.mass), (jump.x, 0.0), arrowprops=style)
     labelled = jumps if len(jumps) <= 12 else []

@@ -40,8 +40,8 @@ def sample_card(
     sampler = Sampler(f, mode)
     title = title or words.card_title(f)
     probe = np.linspace(low, high, 33)
-    if sampler.couples(probe):
-        return _coupled(sampler, low, high, title)
+    if odd := sampler.oddity(probe):
+        return _one_batch(sampler, low, high, title, odd)
     sampler.settle(probe)
     values = Sampler(forward).values if forward else sampler.values
     steps = trace(values, low, high, known=jumps)
@@ -64,13 +64,13 @@ def _with_smooth(card: Card, values: Function, noise: float | Array | None) -> C
     return card if card.surrogate is None else replace(card, smooth=card.surrogate.integral(start))
 
 
-def _coupled(sampler: Sampler, low: float, high: float, title: str) -> Card:
-    """One batch of even samples: where entries influence each other, adding some changes all."""
+def _one_batch(sampler: Sampler, low: float, high: float, title: str, note: str) -> Card:
+    """Even samples in one call: where entries influence each other, adding some changes all."""
     x = np.linspace(low, high, 401)
     sampler.only_batches_of(x.size)
     sampler.settle(x)
     values, gradient = sampler.values(x), sampler.gradient(x)
-    note = words.NO_GRADIENT if gradient is None else words.COUPLED
+    note = words.NO_GRADIENT if gradient is None else note
     return card_from_arrays(x, values, gradient, title=title, note=note)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from grader.plots import words
 from grader.plots.curve import Array
 
 Mode = Literal["auto", "eager", "outside", "inside", "graph"]
@@ -59,11 +60,13 @@ class Sampler:
         self.batch = length
         self._runs.clear()
 
-    def couples(self, probe: Array) -> bool:
-        """Whether an output depends on other entries than its own."""
-        some = probe[: probe.size // 2]
-        alone, together = self.values(some), self.values(probe)[: some.size]
-        return not np.allclose(alone, together, rtol=1e-4, atol=1e-5, equal_nan=True)
+    def oddity(self, probe: Array) -> str:
+        """Why f(x) is not one curve: random, or coupled entries; empty when it is one."""
+        first, again = self.values(probe), self.values(probe)
+        half = probe.size // 2
+        if not _alike(first, again):
+            return words.RANDOM
+        return "" if _alike(first[:half], self.values(probe[:half])) else words.COUPLED
 
     def values(self, x: Array) -> Array:
         """f(x), of x's shape (a constant result is repeated); integers and bools become floats."""
@@ -91,6 +94,10 @@ class Sampler:
         values = np.concatenate([value for value, _ in pieces])
         slopes = [slope for _, slope in pieces if slope is not None]
         return values, np.concatenate(slopes) if slopes else None
+
+
+def _alike(one: Array, other: Array) -> bool:
+    return np.allclose(one, other, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
 def _padded(run: Callable[[Array], Pair], x: Array, length: int) -> Pair:

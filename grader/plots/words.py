@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NO_GRADIENT = "The tape returns None: no gradient reaches x."
 COUPLED = "Each output depends on the other entries of x, too: the curves hold for this batch."
+RANDOM = "Another call gives other values: these curves are one draw."
 FORWARD = "forward"
 SMOOTH = "what the surrogate differentiates"
 AVERAGED = "forward averaged over the noise"

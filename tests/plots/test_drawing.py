@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from grader.plots import words
-from grader.plots.card import card_from_arrays
+from grader.plots.card import Card, card_from_arrays
+from grader.plots.curve import curve_from_samples
 from grader.plots.drawing import draw_card
+from grader.plots.trace import trace
 
 X = np.linspace(-2, 2, 201)
 
@@ -37,6 +39,15 @@ def test_none_is_said_and_not_drawn() -> None:
 
 def test_a_note_is_said_beside_a_surrogate() -> None:
     assert "Look here." in said(draw_card(card_from_arrays(X, X, X, note="Look here.")))
+
+
+def test_jumps_by_the_dozen_keep_their_masses() -> None:
+    x = np.linspace(-30, 30, 6001)
+    curve = trace(np.floor, -30, 30)
+    picture = draw_card(Card(-30, 30, curve, slope=curve_from_samples(x, 0 * x)))
+    lines = picture._figure.axes[1].collections[0].get_segments()
+    assert len(lines) == len(curve.jumps) == 59
+    assert {segment[1][1] for segment in lines} == {1.0}
 
 
 def test_few_samples_are_shown_one_by_one(rng: np.random.Generator) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.plots import words
 from grader.plots.tape import MODES, Sampler
 
 X = np.linspace(-2, 2, 700)  # more than one batch
@@ -88,6 +89,7 @@ def test_words_cannot_be_drawn(tf: Any) -> None:
         Sampler(lambda x: tf.constant("a")).values(X)
 
 
-def test_coupled_entries_are_noticed(tf: Any) -> None:
-    assert Sampler(lambda x: x - tf.reduce_mean(x)).couples(X)
-    assert not Sampler(tf.tanh).couples(X)
+def test_coupled_and_random_functions_are_noticed(tf: Any) -> None:
+    assert Sampler(lambda x: x - tf.reduce_mean(x)).oddity(X) == words.COUPLED
+    assert Sampler(lambda x: x + tf.random.normal(x.shape)).oddity(X) == words.RANDOM
+    assert Sampler(tf.tanh).oddity(X) == ""
