@@ -10,8 +10,10 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from grader.engine import frames, sandbox
@@ -82,6 +84,8 @@ class Child:
             stream.out.writer, stream.captured, stream.pid = (  # type: ignore[union-attr]
                 self.writer, self.captured, os.getpid())  # fmt: skip
         self.kernel.iopub_socket.writer = self.writer
+        # Top-level await asks which thread may handle SIGINT.
+        self.kernel.shell_channel_thread = SimpleNamespace(parent_thread=threading.main_thread())
         self.shell_pipe = type(self.kernel.iopub_socket)("shell")
         self.shell_pipe.writer = self.writer
         head = {"layers": layers, "language_info": self.kernel.language_info}

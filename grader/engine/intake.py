@@ -42,7 +42,18 @@ def inspect(folder: Path, limits: Limits) -> dict[str, str]:
             total, count = total + size, count + 1
     if "timestamp.txt" in refused:
         raise Refused(refused["timestamp.txt"])
+    _check_timestamp(folder / "timestamp.txt")
     return refused
+
+
+def _check_timestamp(path: Path) -> None:
+    """nbgrader takes the time of submission from here, and stumbles over what is no date."""
+    if path.is_file():
+        text = path.read_text("utf-8", "replace").strip()
+        try:
+            utils.parse_utc(text or "2000-01-01")
+        except (ValueError, OverflowError):
+            raise Refused(f"timestamp.txt holds no date: {text[:60]!r}") from None
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from grader.course import tools_on_path
+
 EXECUTE = "grader.engine.execute.EngineExecute"
 
 
@@ -12,6 +14,7 @@ def plug(c: Any) -> None:
 
     `c` is the config object of nbgrader_config.py. Safe to call again and again.
     """
+    tools_on_path()
     c.Autograde.autograde_preprocessors = [
         EXECUTE,
         "nbgrader.preprocessors.IgnorePattern",
@@ -28,6 +31,11 @@ def plug(c: Any) -> None:
         "nbgrader.preprocessors.OverwriteKernelspec",
         "nbgrader.preprocessors.OverwriteCells",
         "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+    c.GenerateFeedback.preprocessors = [
+        "nbgrader.preprocessors.GetGrades",
+        "grader.engine.feedback.HideHiddenTests",
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
     _swap_validator()
     _swap_converter()

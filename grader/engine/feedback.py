@@ -1,0 +1,27 @@
+"""What students get back holds verdicts and pictures, and not one line of a hidden test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from grader.engine import checks
+
+
+class HideHiddenTests(NbGraderPreprocessor):  # type: ignore[misc]
+    """Cuts hidden test regions out of sources, and their lines out of tracebacks."""
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: Any, index: int
+    ) -> tuple[NotebookNode, Any]:
+        """Cut one cell."""
+        if cell.cell_type == "code" and checks.has_hidden(cell.source):
+            source = cell.source
+            for output in cell.outputs:
+                if output.output_type == "error":
+                    lines = [checks.without_hidden_lines(t, source) for t in output.traceback]
+                    output.traceback = lines
+            cell.source = checks.visible(source)
+        return cell, resources

@@ -1,0 +1,284 @@
+"""What a submission must not be able to do, tried in the sandbox it really gets."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.engine import sandbox
+from grader.engine.host import wait_ready
+from grader.engine.limits import Limits
+
+TRY = """
+def attempt(what):
+    try:
+        print('GOT', what())
+    except BaseException as error:
+        print('DENIED', type(error).__name__, error)
+"""
+
+
+@pytest.fixture(scope="module")
+def full(zygote):
+    """Skip where the host offers no full sandbox: these tests are about the full one."""
+    process = zygote.spawn(Limits())
+    layers = [sandbox.Layer(**layer) for layer in wait_ready(process, Limits())["layers"]]
+    process.kill()
+    if not sandbox.enough(layers):
+        pytest.skip(sandbox.report(layers))
+    return layers
+
+
+@pytest.fixture
+def attack(full, run):
+    def attack(*lines, **limits):
+        """The outcome of each attempt: what it printed."""
+        cell = "\n".join([TRY, *(f"attempt(lambda: {line})" for line in lines)])
+        result = run(cell, **limits)
+        texts = result.notebook.cells[0].outputs[0].text.splitlines()
+        assert len(texts) == len(lines), texts
+        return texts
+
+    return attack
+
+
+def test_the_report_names_every_layer(full):
+    assert [layer.name for layer in full] == list(sandbox.NAMES)
+    line = sandbox.report([sandbox.Layer("user", True), sandbox.Layer("net", False, "refused")])
+    assert line == "sandbox: user: on; net: OFF (refused)"
+
+
+def test_the_course_and_the_system_are_not_readable(attack, secret_course):
+    places = [
+        secret_course / "solutions/ch/ch.ipynb", secret_course / "submitted/bob/ch/ch.ipynb",
+        secret_course / "gradebook.db", secret_course / ".course_key", "/etc/shadow",
+        "/etc/ssh/ssh_host_rsa_key", Path.home() / ".bashrc",
+        Path.home() / ".ssh/id_rsa", "/var/log/syslog", "/dev/mem", "/dev/kmsg", "/proc/kcore",
+        "/run/docker.sock",
+    ]  # fmt: skip
+    for place, text in zip(
+        places, attack(*(f"open({str(p)!r}).read()" for p in places)), strict=True
+    ):
+        assert text.startswith("DENIED"), (place, text)
+        assert "SECRET" not in text
+
+
+def test_what_a_learner_needs_is_readable(attack):
+    got = attack(
+        "open('/course/data/words.json').read()", "__import__('grader').__file__",
+        "__import__('numpy').__version__",
+    )  # fmt: skip
+    assert got[0] == "GOT PUBLIC"
+    assert all(text.startswith("GOT") for text in got)
+
+
+def test_no_secret_of_the_environment_is_handed_down(full, tmp_path, monkeypatch):
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    from grader.engine import work
+    from grader.engine.host import Zygote
+
+    monkeypatch.setenv("JUPYTER_TOKEN", "SECRET-TOKEN")
+    own = Zygote(tensorflow=False)
+    nb = new_notebook(
+        cells=[
+            new_code_cell("import os; print(dict(os.environ), open('/proc/self/environ').read())")
+        ]
+    )
+    work.run(own, work.Job(nb, Limits()))
+    own.close()
+    assert "SECRET" not in nb.cells[0].outputs[0].text
+    assert "HOME" in nb.cells[0].outputs[0].text
+
+
+def test_nothing_outside_the_scratch_directory_can_be_written(attack, secret_course):
+    places = ["/usr/x", "/etc/passwd", "/x", "/course/data/words.json", "/course/data/new",
+              sys.prefix + "/x", str(secret_course / "x"), "/proc/sys/kernel/hostname",
+              "/sys/x", "/home/x", "/dev/x"]  # fmt: skip
+    for text in attack(*(f"open({place!r}, 'w').write('x')" for place in places)):
+        assert text.startswith("DENIED"), text
+    assert (secret_course / "data/words.json").read_text() == "PUBLIC"
+    assert (
+        attack("open('x', 'w').write('x')", "open('/dev/shm/x', 'w').write('x')") == ["GOT 1"] * 2
+    )
+
+
+def test_no_network_not_even_loopback(attack):
+    server = socket.create_server(("127.0.0.1", 0))
+    abstract = socket.socket(socket.AF_UNIX)
+    abstract.bind("\0grader-test-abstract")
+    abstract.listen()
+    port = server.getsockname()[1]
+    texts = attack(
+        f"__import__('socket').create_connection(('127.0.0.1', {port}), 2)",
+        "__import__('socket').socket(2, 2).sendto(b'x', ('127.0.0.1', 9))",
+        "__import__('socket').socket(10, 1).connect(('::1', 9))",
+        "__import__('socket').socket(16, 3, 0)", "__import__('socket').socket(17, 3, 0)",
+        "__import__('socket').socket(1).connect('\\0grader-test-abstract')",
+        "__import__('urllib.request').request.urlopen('http://1.1.1.1', timeout=2)",
+    )  # fmt: skip
+    server.close()
+    abstract.close()
+    assert all(text.startswith("DENIED") for text in texts), texts
+
+
+def test_other_processes_are_neither_seen_nor_touched(attack):
+    victim = subprocess.Popen(["sleep", "60"])
+    texts = attack(
+        "[p for p in __import__('os').listdir('/proc') if p.isdigit() and p != '1']",
+        f"__import__('os').kill({victim.pid}, 9)", f"__import__('os').kill({os.getpid()}, 9)",
+        "__import__('os').getppid()",
+        f"open('/proc/{os.getpid()}/mem', 'rb').read(1)",
+        f"__import__('os').pidfd_open({victim.pid})",
+    )  # fmt: skip
+    assert victim.poll() is None
+    victim.kill()
+    victim.wait()
+    assert texts[0] == "GOT []"
+    assert texts[3] == "GOT 0"
+    assert all(text.startswith("DENIED") for text in (*texts[1:3], *texts[4:]))
+
+
+def test_killing_everything_in_sight_kills_only_oneself(run, full):
+    result = run("import os, signal\nos.kill(-1, signal.SIGKILL)", "'still here'")
+    assert "ProcessLookupError" in result.texts[0]
+    assert result.texts[1] == "'still here'"
+    assert run("'next'").texts == ["'next'"]
+
+
+LIBC = "__import__('ctypes').CDLL(None, use_errno=True)"
+DENIED_CALLS = {
+    "mount": f"{LIBC}.mount(b'x', b'/tmp', b'tmpfs', 0, None)",
+    "umount": f"{LIBC}.umount2(b'/proc', 2)",
+    "unshare": f"{LIBC}.unshare(0x10000000)",
+    "ptrace": f"{LIBC}.ptrace(0, 0, 0, 0)",
+    "bpf": f"{LIBC}.syscall(321, 0, 0, 0)",
+    "io_uring": f"{LIBC}.syscall(425, 8, 0)",
+    "keyctl": f"{LIBC}.syscall(250, 0, 0)",
+    "perf": f"{LIBC}.syscall(298, 0, 0, 0, 0, 0)",
+    "userfaultfd": f"{LIBC}.syscall(323, 0)",
+    "process_vm_readv": f"{LIBC}.syscall(310, 1, 0, 0, 0, 0, 0)",
+    "chroot": f"{LIBC}.chroot(b'/tmp')",
+    "setuid": f"{LIBC}.setuid(0)",
+    "sethostname": f"{LIBC}.sethostname(b'x', 1)",
+    "clone into namespaces": f"{LIBC}.syscall(56, 0x10000011, 0, 0, 0, 0)",
+}
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="system call numbers of x86-64")
+def test_the_kernels_sharper_tools_are_out_of_reach(attack):
+    for name, text in zip(DENIED_CALLS, attack(*DENIED_CALLS.values()), strict=True):
+        assert text == "GOT -1", (name, text)
+
+
+def test_no_way_back_to_root(attack):
+    texts = attack(
+        "open('/proc/self/status').read().split('CapEff:')[1][:18].strip()",
+        "open('/proc/self/status').read().split('NoNewPrivs:')[1][:3].strip()",
+        "open('/proc/self/status').read().split('Seccomp:')[1][:3].strip()",
+        "__import__('subprocess').run(['su', '-c', 'id'], capture_output=True).returncode != 0",
+    )
+    assert texts == ["GOT 0000000000000000", "GOT 1", "GOT 2", "GOT True"]
+
+
+def test_bombs_stay_inside(run, full):
+    fork = "import os, time\nn = 0\ntry:\n    while n < 5000:\n        if os.fork() == 0: time.sleep(60)\n        n += 1\nexcept OSError: pass\nprint('forked', n)"
+    result = run(fork, job={"traits": {"timeout": 20}})
+    assert int(result.texts[0].split("forked")[1].split()[0]) < 250
+    threads = "import threading, time\nn = 0\ntry:\n    while n < 5000:\n        threading.Thread(target=time.sleep, args=(60,), daemon=True).start(); n += 1\nexcept RuntimeError: pass\nprint('threads', n)"
+    result = run(threads, job={"traits": {"timeout": 20}})
+    assert int(result.texts[0].split("threads")[1].split()[0]) < 250
+    memory = "x = []\nwhile True: x.append(bytearray(1 << 26))"
+    result = run(memory, memory=1 << 30, job={"traits": {"timeout": 30}})
+    assert "MemoryError" in result.texts[0] or result.fault
+    assert run("'next'").texts == ["'next'"]
+
+
+def test_disk_and_inodes_are_bounded(run, full):
+    one = "try:\n    with open('big', 'wb') as f:\n        while True: f.write(b'x' * (1 << 20))\nexcept OSError as e: print('stopped', e.errno)"
+    many = "import os\ntry:\n    for i in range(10**7): os.close(os.open(f'f{i}', os.O_CREAT))\nexcept OSError as e: print('stopped', e.errno)"
+    assert "stopped" in run(one).texts[0]
+    assert "stopped" in run(many, inodes=2000).texts[0]
+
+
+def test_nothing_outlives_the_notebook(run, full):
+    marker = f"grader-daemon-{os.getpid()}-{time.time_ns()}"
+    daemon = (
+        "import os, sys, subprocess\nif os.fork() == 0:\n    os.setsid()\n"
+        f"    os.execv('/bin/sh', ['{marker}', '-c', 'sleep 300'])\nprint('started')"
+    )
+    result = run(daemon)
+    assert "started" in result.texts[0]
+    deadline = time.monotonic() + 10
+    while _running(marker) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not _running(marker)
+
+
+def _running(marker):
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found.append(marker.encode() in entry.read_bytes())
+        except OSError:
+            continue
+    return any(found)
+
+
+def test_children_do_not_see_one_another(zygote, full):
+    one, two = (zygote.spawn(Limits()) for _ in range(2))
+    try:
+        for process in (one, two):
+            wait_ready(process, Limits())
+        spaces = [
+            {os.readlink(f"/proc/{_outer(p)}/ns/{kind}") for kind in ("pid", "net", "mnt", "ipc")}
+            for p in (one, two)
+        ]
+        assert not spaces[0] & spaces[1]
+    finally:
+        one.kill()
+        two.kill()
+
+
+def _outer(process):
+    """The child's pid as this test sees it."""
+    for line in Path(f"/proc/self/fdinfo/{process.pidfd}").read_text().splitlines():
+        if line.startswith("Pid:"):
+            return int(line.split()[1])
+    raise AssertionError("no pid")
+
+
+def test_killing_the_engine_kills_its_children(tmp_path):
+    """A parent that is killed -9 leaves nothing behind."""
+    code = (
+        "from grader.engine.host import Zygote, wait_ready\nfrom grader.engine.limits import Limits\n"
+        "z = Zygote(tensorflow=False); p = z.spawn(Limits()); wait_ready(p, Limits())\n"
+        "print(z.process.pid, flush=True); input()"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True)  # fmt: skip
+    warm = int(parent.stdout.readline())
+    family = _descendants(warm)
+    assert len(family) >= 2
+    parent.send_signal(signal.SIGKILL)
+    parent.communicate()
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{pid}").exists() for pid in family) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
+
+
+def _descendants(pid):
+    found, new = [pid], [pid]
+    while new:
+        one = new.pop()
+        for task in Path(f"/proc/{one}/task").glob("*/children"):
+            kids = [int(word) for word in task.read_text().split()]
+            found += kids
+            new += kids
+    return found

@@ -1,0 +1,86 @@
+import json
+import socket
+import struct
+import time
+
+import pytest
+
+from grader.engine import frames
+
+
+@pytest.fixture
+def ends():
+    ours, theirs = socket.socketpair()
+    yield ours, theirs
+    ours.close()
+    theirs.close()
+
+
+def test_parts_come_back_as_they_were():
+    head, parts = frames.unpack_parts(frames.pack_parts({"a": [1]}, [b"", b"xyz"]))
+    assert (head, parts) == ({"a": [1]}, [b"", b"xyz"])
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        b"\0\0\0\5nojs",
+        frames.pack_parts({}, [b"abc"])[:-1],
+        frames.pack_parts({}, [b"abc"]) + b"x",
+        struct.pack(">I", 18) + b'{"lengths": [-1]} ',
+        struct.pack(">I", 15) + b'{"lengths": 12}',
+        struct.pack(">I", 2) + b"[]",
+        struct.pack(">I", 200_000) + b"[" * 200_000,
+        struct.pack(">I", 19) + b'{"lengths": [true]}',
+    ],
+)
+def test_malformed_parts_are_refused(payload):
+    with pytest.raises(frames.ProtocolError):
+        frames.unpack_parts(payload)
+
+
+def test_a_frame_arrives_whole(ends):
+    frames.Writer(ends[1]).send(frames.MESSAGE, 7, b"x" * 100_000)
+    frame = frames.Reader(ends[0], 1 << 20).frame(time.monotonic() + 5)
+    assert (frame.kind, frame.serial, len(frame.payload)) == (frames.MESSAGE, 7, 100_000)
+
+
+def test_more_bytes_than_allowed_are_never_read(ends):
+    ends[1].sendall(frames.HEADER.pack(frames.STDOUT, 1, 2_000_000_000))
+    with pytest.raises(frames.OutputLimit):
+        frames.Reader(ends[0], 1 << 20).frame(time.monotonic() + 5)
+
+
+def test_the_limit_counts_all_frames_together(ends):
+    writer, reader = frames.Writer(ends[1]), frames.Reader(ends[0], 100)
+    writer.send(frames.STDOUT, 1, b"x" * 60)
+    writer.send(frames.STDOUT, 1, b"x" * 60)
+    reader.frame(time.monotonic() + 5)
+    with pytest.raises(frames.OutputLimit):
+        reader.frame(time.monotonic() + 5)
+
+
+def test_a_kind_that_only_the_engine_sends_is_refused(ends):
+    frames.Writer(ends[1]).send(frames.EXECUTE, 1, json.dumps({"code": "1"}).encode())
+    with pytest.raises(frames.ProtocolError):
+        frames.Reader(ends[0], 1 << 20).frame(time.monotonic() + 5)
+
+
+def test_silence_is_late_and_a_closed_socket_is_gone(ends):
+    reader = frames.Reader(ends[0], 1 << 20)
+    with pytest.raises(frames.Late):
+        reader.frame(time.monotonic() + 0.01)
+    ends[1].close()
+    with pytest.raises(frames.ChildGone):
+        reader.frame(time.monotonic() + 5)
+
+
+def test_a_flood_does_not_hide_the_deadline(ends):
+    writer = frames.Writer(ends[1])
+    for _ in range(20):
+        writer.send(frames.STDOUT, 1, b"y")
+    reader = frames.Reader(ends[0], 1 << 20)
+    reader.frame(time.monotonic() + 5)
+    with pytest.raises(frames.Late):
+        reader.frame(time.monotonic() - 1)

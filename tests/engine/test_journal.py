@@ -1,0 +1,43 @@
+import subprocess
+import sys
+
+import pytest
+
+from grader.engine.journal import Busy, Journal
+
+
+def test_a_submission_is_unfinished_until_its_end_is_on_disk(tmp_path):
+    journal = Journal(tmp_path)
+    journal.add("ch", "ann", "begun")
+    assert Journal(tmp_path).unfinished("ch", "ann")
+    journal.add("ch", "ann", "done", score=1.0)
+    assert not Journal(tmp_path).unfinished("ch", "ann")
+    assert not Journal(tmp_path).unfinished("ch", "bob")
+
+
+def test_a_torn_last_line_costs_nothing_else(tmp_path):
+    journal = Journal(tmp_path)
+    journal.add("ch", "ann", "begun")
+    with open(journal.path, "a") as file:
+        file.write('{"assignment": "ch", "stud')
+    journal = Journal(tmp_path)
+    journal.add("ch", "bob", "begun")
+    assert set(Journal(tmp_path).state) == {("ch", "ann"), ("ch", "bob")}
+
+
+def test_the_lock_is_one_runs_own_and_dies_with_it(tmp_path):
+    code = (
+        "import sys, pathlib; from grader.engine.journal import Journal\n"
+        "with Journal(pathlib.Path(sys.argv[1])).locked(): print('held', flush=True); input()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert other.stdout.readline() == "held\n"
+    with pytest.raises(Busy, match=str(other.pid)), Journal(tmp_path).locked():
+        pass
+    other.kill()
+    other.communicate()
+    with Journal(tmp_path).locked():
+        pass

@@ -1,0 +1,171 @@
+"""Wrong answers dressed up in every known way are judged wrong; right ones stay right."""
+
+import copy
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from grader.engine import warm
+from grader.engine.batch import grade
+from grader.engine.judging import course_key
+
+ROOT = Path(__file__).resolve().parents[2]
+WRONG = "def twice(x):\n    return 17.0 * x\n"
+
+DRESSED = {
+    "patches numpy.testing": "import numpy as np\nfor n in dir(np.testing):\n"
+    "    if n.startswith('assert_'): setattr(np.testing, n, lambda *a, **k: None)\n",
+    "replaces check": "import grader, sys\nfor m in list(sys.modules.values()):\n"
+    "    if getattr(m, '__name__', '').startswith('grader') and hasattr(m, 'check'):\n"
+    "        try: m.check = lambda *a, **k: None\n        except Exception: pass\n"
+    "check = lambda *a, **k: None\npartial_credit = lambda *a, points=0, **k: points\n",
+    "replaces GradientTape": "import tensorflow as tf\nclass T:\n    def __init__(s, *a, **k): pass\n"
+    "    def __enter__(s): return s\n    def __exit__(s, *a): pass\n"
+    "    def watch(s, x): pass\n    def gradient(s, y, x, *a, **k): return tf.ones_like(x) * 3.0\n"
+    "tf.GradientTape = T\n",
+    "drops statements": "import ast\nclass Drop(ast.NodeTransformer):\n"
+    "    def visit_Expr(s, n): return ast.Pass()\n    def visit_Assert(s, n): return ast.Pass()\n"
+    "get_ipython().ast_transformers.append(Drop())\n",
+    "empties cells": "get_ipython().input_transformers_cleanup.append(lambda lines: ['pass\\n'])\n",
+    "silences tracebacks": "get_ipython().showtraceback = lambda *a, **k: None\n"
+    "get_ipython()._showtraceback = lambda *a, **k: None\n",
+    "patches do_execute": "async def do(self, *a, **k):\n"
+    "    return {'status': 'ok', 'execution_count': 1, 'user_expressions': {}, 'payload': []}\n"
+    "type(get_ipython().kernel).do_execute = do\n",
+    "rewrites by tracing": "import sys\nsys.settrace(lambda f, e, a: f.f_globals.update(ok=True))\n",
+    "pre_run_cell": "get_ipython().events.register('pre_run_cell', lambda i: None)\n",
+    "equal to everything": "class E:\n    shape = ()\n    def __eq__(s, o): return True\n"
+    "    def __array__(s, *a, **k): raise TypeError\ntwice = lambda x: E()\n",
+    "replaces the probe": "import grader.probe as p\np.run = lambda *a, **k: {}\n",
+    "claims to be untouched by the judge": "import grader.probe.wire as w, grader.engine.answering as a\n"
+    "from grader.engine import frames\n"
+    "a.answer = lambda payload, ns: frames.pack_parts({'ok': True, 'replaced': []}, [b''])\n",
+    "answers before it is asked": "import os, struct\nos.write(3, struct.pack('>cII', b'r', 9, 0))\n",
+    "exits": "import sys\nsys.exit(0)\n",
+    "dies": "import os\nos._exit(0)\n",
+    "writes to the gradebook": "import sqlite3, glob\nfor p in glob.glob('/**/gradebook.db', recursive=True)"
+    " + ['../../../gradebook.db', '../gradebook.db']:\n    try:\n"
+    "        c = sqlite3.connect(p); c.execute('update grade set manual_score = 99'); c.commit()\n"
+    "    except Exception: pass\n",
+    "prints a grade": "print(100.0)\n100.0\n",
+}
+
+
+@pytest.fixture(scope="module")
+def graded(mini, tmp_path_factory):
+    """All submissions of this module, graded in one run."""
+    root = tmp_path_factory.mktemp("judged")
+    shutil.copytree(mini.root, root, dirs_exist_ok=True)
+    with open(root / "nbgrader_config.py", "a") as file:
+        file.write("\nimport grader.engine\ngrader.engine.plug(c)\n")
+    environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(root / "none")}
+    subprocess.run([sys.executable, "-m", "nbgrader", "generate_assignment", "01_mini", "--force"],
+                   cwd=root, env=environment, check=True, capture_output=True)  # fmt: skip
+    for name, change in _changes().items():
+        _submit(root, name, change)
+    run = grade(root, "01_mini", jobs=2)
+    yield root, {outcome.student: outcome for outcome in run.outcomes}
+    warm.close()
+
+
+def _changes():
+    changes = {f"w{i}": {"twice": WRONG + extra} for i, extra in enumerate(DRESSED.values())}
+    changes["right"] = {}
+    changes["noisy"] = {"twice": "import sys, warnings\nsys.stderr.write('noise')\n{}"}
+    changes["right-but-loud"] = {
+        "twice": "{}\n_twice = twice\ndef twice(x):\n    import sys\n"
+        "    print('on stderr', file=sys.stderr)\n    return _twice(x)\n"
+    }
+    changes["starter"] = None
+    return changes
+
+
+def _submit(root, student, change):
+    released = nbformat.read(root / "notebooks/01_mini/01_mini.ipynb", 4)
+    solved = nbformat.read(root / "solutions/01_mini/01_mini.ipynb", 4)
+    answers = {c.metadata.nbgrader.grade_id: c.source for c in solved.cells
+               if c.metadata.get("nbgrader", {}).get("solution")}  # fmt: skip
+    nb = copy.deepcopy(released)
+    for cell in nb.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if change is not None and grade_id in answers:
+            right = answers[grade_id]
+            cell.source = change.get(grade_id, "{}").replace("{}", right)
+            if "{}" not in change.get(grade_id, "{}"):
+                cell.source = change[grade_id]
+    folder = root / "submitted" / student / "01_mini"
+    folder.mkdir(parents=True)
+    nbformat.write(nb, folder / "01_mini.ipynb")
+
+
+def _twice(outcome):
+    return {r.outcome for r in outcome.rulings if r.exercise == "twice"}
+
+
+@pytest.mark.parametrize("student", ["right", "noisy", "right-but-loud"])
+def test_right_work_has_all_points_whatever_it_prints(graded, student):
+    root, outcomes = graded
+    assert (outcomes[student].score, outcomes[student].most) == (100, 100)
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "gradients") as book:
+        submission = book.find_submission("01_mini", student)
+        assert (submission.score, submission.needs_manual_grade) == (100, False)
+
+
+def test_an_untouched_notebook_is_not_attempted(graded):
+    _, outcomes = graded
+    assert outcomes["starter"].score == 0
+    assert {r.outcome for r in outcomes["starter"].rulings} == {"unattempted"}
+
+
+@pytest.mark.parametrize("number", range(len(DRESSED)), ids=list(DRESSED))
+def test_a_wrong_answer_in_disguise_is_wrong(graded, number):
+    root, outcomes = graded
+    outcome = outcomes[f"w{number}"]
+    assert "pass" not in _twice(outcome)
+    assert len(_twice(outcome)) >= 1
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "gradients") as book:
+        nb = book.find_submission("01_mini", f"w{number}").notebooks[0]
+        scores = {g.name: g.score for g in nb.grades if g.name.startswith("twice-")}
+    assert set(scores.values()) == {0}
+
+
+@pytest.mark.parametrize(
+    "name", ["replaces GradientTape", "drops statements", "patches numpy.testing",
+             "pre_run_cell", "answers before it is asked"],
+)  # fmt: skip
+def test_recognisable_tricks_are_told_to_the_instructor(graded, name):
+    _, outcomes = graded
+    outcome = outcomes[f"w{list(DRESSED).index(name)}"]
+    assert any("replaced" in note for note in outcome.notes) or outcome.kind == "tampering"
+
+
+def test_feedback_holds_verdicts_but_no_hidden_tests(graded):
+    root, _ = graded
+    environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(root / "none")}
+    subprocess.run([sys.executable, "-m", "nbgrader", "generate_feedback", "01_mini", "--student",
+                    "w0"], cwd=root, env=environment, check=True, capture_output=True)  # fmt: skip
+    (page,) = (root / "feedback/w0").rglob("*.html")
+    text = page.read_text()
+    assert "CheckFailed" in text
+    assert "HIDDEN TESTS" not in text
+    assert "fresh=True" not in text
+
+
+def test_the_course_key_is_private_and_stays(tmp_path):
+    key = course_key(tmp_path)
+    assert len(key) == 64
+    assert course_key(tmp_path) == key
+    assert (tmp_path / ".course_key").stat().st_mode & 0o077 == 0
+
+
+def test_a_regrade_repeats_exactly(graded):
+    root, outcomes = graded
+    again = grade(root, "01_mini", ["right", "w0"], force=True, jobs=1)
+    for outcome in again.outcomes:
+        assert outcome.rulings == outcomes[outcome.student].rulings

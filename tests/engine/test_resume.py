@@ -1,0 +1,127 @@
+"""kill -9 at every stage: the next run carries on and ends as an undisturbed run does."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from nbgrader.api import Gradebook
+
+STAGES = {
+    "begun": "grader.engine.submission:Stages.sanitise",
+    "sanitised": "grader.engine.executor:LocalExecutor.submit",
+    "run": "grader.engine.submission:Stages.record",
+    "recorded": "grader.engine.ledger:Ledger.commit",
+    "committed": "grader.engine.autograde:EngineAutograde._close",
+    "written": "grader.engine.submission:Stages.write_single_notebook",
+}
+KILLED_RUN = """
+import os, signal, sys, importlib
+from pathlib import Path
+from grader.engine.batch import grade
+root, target, nth = sys.argv[1], sys.argv[2], int(sys.argv[3])
+module, _, path = target.partition(":")
+owner = importlib.import_module(module)
+*above, name = path.split(".")
+for part in above:
+    owner = getattr(owner, part)
+original, count = getattr(owner, name), 0
+def dies(*args, **kwargs):
+    global count
+    count += 1
+    if count == nth:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return original(*args, **kwargs)
+setattr(owner, name, dies)
+grade(Path(root), "ps", jobs=2)
+print("was not killed")
+"""
+
+
+def _submissions(tiny):
+    for name in ("ann", "bob", "cat", "dan"):
+        tiny.submit(name)
+    tiny.submit("eve", add="def add(a, b): return 0")
+    folder = tiny.submit("odd")
+    (folder / "p1.ipynb").write_text("broken")
+
+
+def _grades(tiny):
+    """Everything the gradebook says about every submission."""
+    with Gradebook(f"sqlite:///{tiny.root}/gradebook.db", "tiny") as book:
+        found = {}
+        for submission in book.assignment_submissions("ps"):
+            for nb in submission.notebooks:
+                for grade in nb.grades:
+                    key = (submission.student.id, nb.name, grade.name)
+                    found[key] = (grade.auto_score, grade.needs_manual_grade)
+        return found
+
+
+@pytest.mark.parametrize(("stage", "nth"), [(s, n) for s in STAGES for n in (1, 4)])
+def test_a_killed_run_is_carried_on(tiny, stage, nth):
+    _submissions(tiny)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED_RUN, str(tiny.root), STAGES[stage], str(nth)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    outcomes = tiny.grade()
+    assert set(outcomes) == {"ann", "bob", "cat", "dan", "eve", "odd"}
+    expected = {"ann": 9, "bob": 9, "cat": 9, "dan": 9, "eve": 7, "odd": 4}
+    assert {name: tiny.scores(name)[0] for name in expected} == expected
+    after = _grades(tiny)
+    tiny.grade(force=True)
+    assert _grades(tiny) == after  # grading again from the start changes nothing
+    for name in expected:
+        assert (tiny.root / f"submitted/{name}/ps/p2.ipynb").exists()
+
+
+def test_a_killed_warm_process_is_started_again(tiny):
+    from grader.engine import warm
+
+    for name in ("ann", "bob", "cat"):
+        tiny.submit(name)
+    killed = []
+
+    def kill_once(outcome):
+        if outcome.state == "graded" and not killed:
+            held = warm._current["zygote"][1]
+            os.kill(held.process.pid, signal.SIGKILL)
+            killed.append(held.process.pid)
+
+    outcomes = tiny.grade(watch=kill_once, jobs=1)
+    assert killed
+    assert {name: each.score for name, each in outcomes.items()} == dict.fromkeys(
+        ("ann", "bob", "cat"), 9
+    )
+
+
+def test_two_runs_at_once_are_refused_not_mixed(tiny):
+    from grader.engine.batch import GradingError
+    from grader.engine.journal import Journal
+
+    tiny.submit("ann")
+    with Journal(tiny.root).locked(), pytest.raises(GradingError, match="another run"):
+        tiny.grade()
+    assert tiny.grade()["ann"].score == 9
+
+
+def test_ctrl_c_keeps_what_is_done(tiny):
+    for name in ("ann", "bob"):
+        tiny.submit(name)
+    tiny.submit("cat", add="import time; time.sleep(4)\ndef add(a, b): return a + b")
+
+    def interrupt(outcome):
+        if outcome.state == "graded":
+            raise KeyboardInterrupt
+
+    from grader.engine.batch import grade
+
+    run = grade(tiny.root, "ps", jobs=1, watch=interrupt)
+    assert run.interrupted
+    assert run.exit_code == 1
+    outcomes = tiny.grade()
+    assert sum(each.state == "skipped" for each in outcomes.values()) >= 1
+    assert [tiny.scores(name)[0] for name in ("ann", "bob", "cat")] == [9, 9, 9]
