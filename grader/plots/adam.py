@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from grader.plots import words
+from grader.plots import captions
 from grader.plots.curve import Array
 from grader.plots.figure import Margins, Picture, head, panels
 from grader.plots.theme import INK, LEARNER, SOFT, TRUE, WRONG, house_style
@@ -79,12 +79,12 @@ def adam_moments(
     with house_style():
         figure, axes = panels(6.8, 0.9 + 1.45 * len(rows), len(rows), 1, _MARGINS)
         head(figure, title)
-        for axis, array, name in zip(axes, rows, words.MOMENTS, strict=False):
+        for axis, array, name in zip(axes, rows, captions.MOMENTS, strict=False):
             _lines(axis, array, mask, name)
         if motion is not None:
             _crosses(axes[2], rows[2], mask)
         _legend(axes[0], mask, axes[-1])
-    return Picture(figure, title, words.adam_alt(title, rows, mask))
+    return Picture(figure, title, captions.adam_alt(title, rows, mask))
 
 
 _MARGINS = Margins(left=0.85, top=0.68, between=0.22)
@@ -101,7 +101,7 @@ def _lines(axis: Axes, array: Array, mask: NDArray[np.bool_], name: str) -> None
             "ms": 3.5,
             "lw": 1.4,
         }
-        axis.plot(steps, array[:, k], label=words.ENTRY.format(k), **style)
+        axis.plot(steps, array[:, k], label=captions.ENTRY.format(k), **style)
         held = mask[:, k]
         axis.plot(steps[held], array[held, k], ls="none", marker=_MARKS[k], ms=6.5,
                   mfc="none", mec=colour)  # fmt: skip
@@ -127,7 +127,7 @@ def _crosses(axis: Axes, motion: Array, mask: NDArray[np.bool_]) -> None:
     steps, entries = np.nonzero(mask & (motion != 0))
     if steps.size:
         axis.plot(steps + 1, motion[steps, entries], ls="none", marker="x", ms=8, mew=1.8,
-                  color=WRONG.light, label=words.MOVED, zorder=6)  # fmt: skip
+                  color=WRONG.light, label=captions.MOVED, zorder=6)  # fmt: skip
 
 
 def _legend(axis: Axes, mask: NDArray[np.bool_], last: Axes) -> None:
@@ -136,9 +136,9 @@ def _legend(axis: Axes, mask: NDArray[np.bool_], last: Axes) -> None:
     handles, labels = axis.get_legend_handles_labels()
     if mask.any():
         handles.append(Patch(facecolor=SOFT.light, alpha=0.2, lw=0))
-        labels.append(words.FROZEN)
+        labels.append(captions.FROZEN)
     for handle, label in zip(*last.get_legend_handles_labels(), strict=True):
-        if label == words.MOVED:
+        if label == captions.MOVED:
             handles.append(handle)
             labels.append(label)
     axis.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.015, 1.0), ncols=6,

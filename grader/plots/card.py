@@ -73,7 +73,7 @@ def limits(curves: Iterable[Curve | None], also: Iterable[float] = ()) -> tuple[
     low, high = float(every.min()), float(every.max())
     bulk = spread(np.concatenate([*even, extra]))
     if high - low > 8 * bulk:
-        middle = float(np.median(every))
+        middle = float(np.nanmedian(np.concatenate(even)))
         low, high = max(low, middle - 4 * bulk), min(high, middle + 4 * bulk)
     margin = 0.08 * ((high - low) or 1.0)
     return low - margin, high + margin

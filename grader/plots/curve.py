@@ -49,12 +49,21 @@ class Curve:
     def integral(self, start: float) -> Curve | None:
         """The function whose derivative this curve is, with value ``start`` at the left end.
 
-        None when a value on the way is not finite, or at a pole.
+        None when the curve has a pole, or is not finite on the way (a single point is no way).
         """
-        if self.gaps or not np.all(np.isfinite(self.y)):
+        x, y = self._without_lone_points()
+        if self.gaps or not np.all(np.isfinite(y)):
             return None
-        areas = np.diff(self.x) * (self.y[1:] + self.y[:-1]) / 2
-        return Curve(self.x, start + np.concatenate([[0.0], np.cumsum(areas)]))
+        areas = np.diff(x) * (y[1:] + y[:-1]) / 2
+        return Curve(x, start + np.concatenate([[0.0], np.cumsum(areas)]))
+
+    def _without_lone_points(self) -> tuple[Array, Array]:
+        bad = np.flatnonzero(~np.isfinite(self.y[1:-1])) + 1
+        close = self.x[bad + 1] - self.x[bad - 1] < 2e-3 * np.ptp(self.x)
+        beside = np.maximum(np.abs(self.y[bad - 1]), np.abs(self.y[bad + 1]))
+        tame = beside < 10 * spread(self.y)  # false for NaN
+        lone = bad[close & tame]
+        return np.delete(self.x, lone), np.delete(self.y, lone)
 
     def at(self, x: ArrayLike) -> Array:
         """Values between the samples, by straight lines."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from grader.plots import words
+from grader.plots import captions
 from grader.plots.curve import Array
 from grader.plots.figure import Margins, Picture, head, panels
 from grader.plots.theme import LEARNER, SOFT, TRUE, house_style
@@ -39,7 +39,7 @@ def v_curve(
     truth = _from_tape(f, place) if exact is None else np.asarray(exact, np.float64)
     h = np.asarray(steps, np.float64)
     errors = {dtype: difference_errors(f, place, truth, h, dtype) for dtype in dtypes}
-    title = title or words.V_TITLE
+    title = title or captions.V_TITLE
     with house_style():
         figure, (axis,) = panels(6.4, 3.6, 1, 1, Margins(left=0.75))
         head(figure, title)
@@ -51,7 +51,7 @@ def v_curve(
         axis.set_ylabel("relative error")
         axis.legend(loc="lower left", bbox_to_anchor=(-0.015, 1.0), ncols=2, borderpad=0.1)
     best = {dtype: float(h[_best(error)]) for dtype, error in errors.items()}
-    return Picture(figure, title, words.v_alt(title, best))
+    return Picture(figure, title, captions.v_alt(title, best))
 
 
 def difference_errors(
@@ -85,7 +85,7 @@ def _from_tape(f: Callable[[Any], Any], x: Array) -> Array:
 
     found = Sampler(f, "eager", "float64").gradient(x)
     if found is None:
-        raise ValueError(words.NO_EXACT)
+        raise ValueError(captions.NO_EXACT)
     return found
 
 
@@ -99,6 +99,6 @@ def _v(axis: Axes, h: Array, errors: Array, dtype: str, k: int) -> None:
     mark = "os^"[k % 3]
     shown = np.maximum(errors, _FLOOR)
     best = _best(errors)
-    label = words.v_line(dtype, float(h[best]))
+    label = captions.v_line(dtype, float(h[best]))
     axis.plot(h, shown, color=colour, ls=style, marker=mark, ms=3, lw=1.4, label=label)
     axis.plot(h[best], shown[best], marker=mark, ms=9, color=colour)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from grader.plots import words
+from grader.plots import captions
 from grader.plots.curve import Array
 from grader.plots.figure import Margins, Picture, head, panels
 from grader.plots.jacobian import as_matrix, wrong_entries
@@ -33,7 +33,7 @@ def ribbons(
     one = as_matrix(got)
     other = one if expected is None else as_matrix(expected)
     if one.shape != other.shape:
-        raise ValueError(words.shapes_differ(one.shape, other.shape))
+        raise ValueError(captions.shapes_differ(one.shape, other.shape))
     wrong = wrong_entries(one, other, rtol)
     with house_style():
         figure, (axis,) = panels(6.4, 3.6, 1, 1, Margins(left=0.7, top=0.65, bottom=0.55))
@@ -43,7 +43,7 @@ def ribbons(
         for i, j in np.ndindex(one.shape):
             _ribbon(axis, one, other, (i, j), bool(wrong[i, j]), top)
         _ribbon_legend(axis, one, wrong)
-    return Picture(figure, title, words.ribbons_alt(title, one, wrong))
+    return Picture(figure, title, captions.ribbons_alt(title, one, wrong))
 
 
 def _spots(count: int) -> Array:
@@ -90,10 +90,10 @@ def _ribbon(
 
 def _ribbon_legend(axis: Axes, got: Array, wrong: NDArray[np.bool_]) -> None:
     kinds = [
-        (words.POSITIVE, TRUE, "-", np.any((got > 0) & ~wrong)),
-        (words.NEGATIVE, LEARNER, (0, (1, 0.7)), np.any((got < 0) & ~wrong)),
-        (words.WRONG_RIBBON, WRONG, (0, (3, 1.6)), np.any(wrong & (got != 0))),
-        (words.MISSING, EXPECTED, (0, (3, 1.6)), np.any(wrong & (got == 0))),
+        (captions.POSITIVE, TRUE, "-", np.any((got > 0) & ~wrong)),
+        (captions.NEGATIVE, LEARNER, (0, (1, 0.7)), np.any((got < 0) & ~wrong)),
+        (captions.WRONG_RIBBON, WRONG, (0, (3, 1.6)), np.any(wrong & (got != 0))),
+        (captions.MISSING, EXPECTED, (0, (3, 1.6)), np.any(wrong & (got == 0))),
     ]
     for name, colour, style, there in kinds:
         if there:

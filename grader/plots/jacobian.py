@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from grader.plots import words
+from grader.plots import captions
 from grader.plots.curve import Array
 from grader.plots.figure import Margins, Picture, head, panels
 from grader.plots.theme import PAPER, WRONG, house_style, readable_on
+from grader.plots.words import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,13 +45,13 @@ def jacobian_map(
     framed = wrong.sum() <= MOST_FRAMES
     with house_style():
         figure, axes = panels(9.0, _height(one) + 0.3, 1, 3, _WITH_NOTE)
-        head(figure, title, words.heat_note(wrong, framed, top))
-        _heat(axes[0], one, words.GOT, top)
-        _heat(axes[1], other, words.EXPECTED_ARRAY, top)
-        _heat(axes[2], ratio(one, other), words.RATIO, 2.0, centre=1.0)
+        head(figure, title, captions.heat_note(wrong, framed, top))
+        _heat(axes[0], one, captions.GOT, top)
+        _heat(axes[1], other, captions.EXPECTED_ARRAY, top)
+        _heat(axes[2], ratio(one, other), captions.RATIO, 2.0, centre=1.0)
         for axis in (axes[0], axes[2]) if framed else ():
             _frame(axis, wrong)
-    return Picture(figure, title, words.jacobian_alt(title, one.shape, wrong))
+    return Picture(figure, title, captions.jacobian_alt(title, one.shape, wrong))
 
 
 _WITH_NOTE = Margins(left=0.6, right=0.2, top=0.72, bottom=0.8, between=0.55)
@@ -80,17 +81,18 @@ def ratio(got: Array, expected: Array) -> Array:
 
 
 def _unmatched(one: Array, other: Array | None, title: str) -> Picture:
-    shown = [(words.GOT, one)] + ([] if other is None else [(words.EXPECTED_ARRAY, other)])
-    tops = [float(np.nanmax(np.abs(a), initial=1e-12)) for _, a in shown]
-    top = max(tops)
-    note = words.heat_key(top) if other is None else words.shapes_differ(one.shape, other.shape)
+    shown = [(captions.GOT, one)] + ([] if other is None else [(captions.EXPECTED_ARRAY, other)])
+    top = max(float(np.nanmax(np.abs(array), initial=1e-12)) for _, array in shown)
+    note = captions.heat_key(top)
+    if other is not None:
+        note = captions.shapes_differ(one.shape, other.shape)
     with house_style():
         tall = max(_height(array) for _, array in shown) + 0.3
         figure, axes = panels(3.4 * len(shown) + 0.4, tall, 1, len(shown), _WITH_NOTE)
         head(figure, title, note)
         for axis, (name, array) in zip(axes, shown, strict=True):
             _heat(axis, array, name, top)
-    return Picture(figure, title, f"{words.jacobian_alt(title, one.shape, None)} {note}")
+    return Picture(figure, title, f"{captions.jacobian_alt(title, one.shape, None)} {note}")
 
 
 def _height(array: Array) -> float:
@@ -124,7 +126,7 @@ def _numbers(axis: Axes, array: Array, colours: Array) -> None:
 
     size = 8.0 if array.shape[1] <= 6 else 6.5
     for (i, j), value in np.ndenumerate(array):
-        text = "–" if np.isnan(value) else words.number(float(value), 2)
+        text = "–" if np.isnan(value) else number(float(value), 2)
         ink = readable_on(to_hex(tuple(colours[i, j])))
         axis.text(j + 0.5, i + 0.5, text, ha="center", va="center", color=ink, fontsize=size)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from grader.plots import words
+from grader.plots import captions
 from grader.plots.curve import Array
 from grader.plots.figure import Margins, Picture, head, panels
 from grader.plots.theme import GRID, INK, LEARNER, SOFT, TRUE, house_style
@@ -55,7 +55,7 @@ def loss_surface(
         if paths:
             axis.legend(loc="lower left", bbox_to_anchor=(-0.015, 1.0), ncols=4, borderpad=0.1)
     ends = {name: (path.shape[0] - 1, _at(f, path[-1])) for name, path in paths.items()}
-    return Picture(figure, title, words.surface_alt(title, float(np.nanmin(z)), ends))
+    return Picture(figure, title, captions.surface_alt(title, float(np.nanmin(z)), ends))
 
 
 def _check(paths: dict[str, Array]) -> None:

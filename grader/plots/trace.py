@@ -82,7 +82,8 @@ def _judge(found: Places, place: float, v: Array, least: float) -> None:
     drift = np.nanmax([abs(v[1] - v[0]), abs(v[4] - v[3])])
     if not size > least:
         return
-    if drift < 0.05 * size:
+    # Both sides must stand still: at a pole the place itself can be any number.
+    if drift < min(0.05 * size, 250 * least):
         found.jumps.append(Jump(place, float(v[1]), float(v[2]), float(v[3])))
     elif size > 100 * least:  # it grows without limit: a pole, not the steep place of a root
         found.gaps.append(place)

@@ -27,6 +27,14 @@ def test_no_integral_over_what_is_not_finite(bad: float) -> None:
     assert Curve(np.arange(3.0), np.array([0.0, bad, 1.0])).integral(0.0) is None
 
 
+def test_a_single_nan_has_no_area_but_a_singularity_has() -> None:
+    x = np.linspace(-1, 1, 2001)
+    y = np.where(x == 0, np.nan, 3.0)
+    assert Curve(x, y).integral(0.0).y[-1] == pytest.approx(6.0)
+    with np.errstate(divide="ignore"):
+        assert Curve(x, 1 / np.abs(np.round(x, 9))).integral(0.0) is None
+
+
 def test_no_integral_over_a_pole() -> None:
     assert Curve(np.arange(3.0), np.ones(3), gaps=(1.5,)).integral(0.0) is None
 

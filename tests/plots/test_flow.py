@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.plots import words
+from grader.plots import captions
 from grader.plots.flow import ribbons
 from grader.plots.theme import EXPECTED, LEARNER, TRUE, WRONG
 
@@ -28,7 +28,7 @@ def test_wrong_and_missing_ribbons_are_dashed() -> None:
     assert (EXPECTED.light, False) in drawn(picture)
     assert "2 of 4 entries are wrong" in picture.alt
     names = [text.get_text() for text in picture._figure.axes[0].get_legend().get_texts()]
-    assert names == [words.POSITIVE, words.WRONG_RIBBON, words.MISSING]
+    assert names == [captions.POSITIVE, captions.WRONG_RIBBON, captions.MISSING]
 
 
 def test_width_grows_with_the_entry() -> None:

@@ -88,6 +88,25 @@ def test_none_nan_and_coupling_are_said(tf: Any) -> None:
     assert sample_card(lambda x: x / tf.reduce_sum(tf.abs(x))).note == words.COUPLED
 
 
+def test_a_nan_at_a_point_is_said_and_leaves_the_integral(tf: Any) -> None:
+    def transfer(x: Any) -> Any:
+        return tf.where(x < 0, 1 / (1 - x), tf.math.log(1 + x))
+
+    card = sample_card(transfer)
+    assert card.note == "The tape returns NaN: at x = −1, at x = 1."
+    assert card.smooth.at([0.0]) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_the_slope_is_blind_to_jumps_at_the_ends(tf: Any) -> None:
+    assert np.nanmax(np.abs(sample_card(tf.floor, -2, 2).slope.y)) < 1e-6
+
+
+def test_poles_carry_no_arrow(tf: Any) -> None:
+    card = sample_card(tf.tan)
+    assert card.forward.jumps == ()
+    assert card.forward.gaps == pytest.approx([-np.pi / 2, np.pi / 2], abs=1e-4)
+
+
 def test_a_gradient_that_only_tracing_shows_is_said(tf: Any) -> None:
     @tf.RegisterGradient("TestPlotsPassFloor")
     def _pass(op: Any, grad: Any) -> Any:

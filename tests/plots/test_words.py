@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from grader.plots import words
+from grader.plots import captions, words
 from grader.plots.curve import Jump
 from grader.plots.families import FAMILIES
 
-SENTENCES = [text for text in vars(words).values() if isinstance(text, str)]
+SENTENCES = [text for m in (words, captions) for text in vars(m).values() if isinstance(text, str)]
 
 
 def test_sentences_are_calm_and_short() -> None:
@@ -32,10 +32,11 @@ def test_the_mass_of_a_jump_has_its_sign() -> None:
 
 
 def test_where_a_gradient_is_not_finite() -> None:
-    x, y = np.array([0.0, 1, 2, 3]), np.array([1.0, np.nan, np.nan, 1])
-    assert words.not_finite(y, x[1:3]) == "The tape returns NaN: 1 ≤ x ≤ 2."
-    assert words.not_finite(np.array([1, np.inf]), x[:1]) == "The tape returns infinite: at x = 0."
-    assert words.not_finite(y * np.nan, x) == "The tape returns NaN everywhere."
+    x, y = np.arange(6.0), np.array([1.0, np.nan, np.nan, 1, np.nan, 1])
+    assert words.not_finite(x, y) == "The tape returns NaN: 1 ≤ x ≤ 2, at x = 4."
+    assert words.not_finite(x[:2], np.array([np.inf, 1])) == "The tape returns infinite: at x = 0."
+    assert words.not_finite(x, y * np.nan) == "The tape returns NaN everywhere."
+    assert words.not_finite(x, x) == ""
 
 
 def test_many_jumps_are_counted() -> None:
