@@ -634,8 +634,8 @@ xnor_quantize = Exercise(
     plain=lambda case: {"gradient:x": through_mean(case)},
     reread=XNOR,
     also=(
-        "Without a division: a rule on Identity cannot help, but tf.custom_gradient can: return "
-        "the quantised tensor and lambda upstream: upstream."
+        "In new code tf.custom_gradient needs neither the stop nor the division: return the "
+        "quantised tensor and a rule that hands the upstream gradient back."
     ),
 )
 
