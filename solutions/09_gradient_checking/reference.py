@@ -1,0 +1,671 @@
+"""What is true in chapter 09: difference quotients, steps, reports, planted faults, suspects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from grader.contract import EAGER, Case, Entry, Exercise, Mistake, Source, table
+from grader.draw import away, normal, uniform, upstream
+
+ONCE = (EAGER,)
+Function = Callable[[np.ndarray], np.ndarray]
+
+# --- numeric_gradient -------------------------------------------------------------------------
+
+SINE = "lambda x: tf.sin(x)"
+CUBES = "lambda x: tf.reduce_sum(x * x * x, axis=-1)"
+GRAM = "lambda x: tf.matmul(x, x, transpose_b=True)"
+EXP_SUM = "lambda x: tf.reduce_sum(tf.exp(x))"
+TWINS: dict[str, Function] = {
+    SINE: np.sin,
+    CUBES: lambda x: np.sum(x**3, axis=-1),
+    GRAM: lambda x: x @ x.T,
+    EXP_SUM: lambda x: np.sum(np.exp(x)),
+}
+
+
+def numeric_cases(rng: np.random.Generator) -> list[Case]:
+    def case(name: str, text: str, x: np.ndarray, h: float, part: str) -> Case:
+        value = np.asarray(TWINS[text](x.astype(np.float64)))
+        up = upstream(rng, value.shape, x.dtype.name)
+        inputs = {"f": Source(text), "x": x, "upstream": up, "h": h}
+        return Case(name, inputs, part=part, modes=ONCE)
+
+    return [
+        case("a sine, h = 0.1", SINE, uniform(rng, 0.5, 2.5, (4,), "float64"), 0.1, "value"),
+        case("sums over rows", CUBES, normal(rng, (2, 3), "float64"), 1e-4, "value"),
+        case("a matrix for a matrix", GRAM, normal(rng, (2, 2), "float64"), 1e-5, "robust"),
+        case("a scalar", EXP_SUM, normal(rng, (), "float64"), 1e-5, "robust"),
+        case("float32, h = 1e-6", SINE, uniform(rng, 0.5, 2.5, (3,)), 1e-6, "robust"),
+    ]
+
+
+def quotient(case: Case, left: float = 1.0, ones: bool = False) -> np.ndarray:
+    """(F(x + h) − F(x − left·h)) / (1 + left)h, entry by entry, F = Σ upstream · f."""
+    f, h = TWINS[case.inputs["f"].text], case.inputs["h"]
+    x, up = case.arrays["x"], case.arrays["upstream"]
+    up = np.ones_like(up) if ones else up
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(*x.shape):
+        high, low = x.copy(), x.copy()
+        high[i] += h
+        low[i] -= left * h
+        slopes[i] = np.sum(up * (f(high) - f(low))) / ((1 + left) * h)
+    return slopes
+
+
+def together(case: Case) -> dict[str, np.ndarray]:
+    f, h = TWINS[case.inputs["f"].text], case.inputs["h"]
+    x, up = case.arrays["x"], case.arrays["upstream"]
+    return {"value": np.asarray(up * (f(x + h) - f(x - h)) / (2 * h))}
+
+
+NUMERIC = Exercise(
+    id="numeric_gradient",
+    cases=numeric_cases,
+    truth=lambda case: {"value": quotient(case), "dtype": "float64"},
+    parts={"value": 9, "robust": 5},
+    probe="differences",
+    hints=(
+        "One entry of x at a time: move it up by h, then down by h, and leave the others alone.",
+        "What is differentiated is one number, the sum of upstream · f(x). Cast x and upstream to "
+        "float64 before anything else.",
+        "For each index i: (total(x + h·e) − total(x − h·e)) / (2·h), e zero everywhere but at i, "
+        "total(x) = np.sum(upstream * f(x)). Collect the slopes in an array of x's shape.",
+    ),
+    mistakes=(
+        Mistake(
+            "forward difference",
+            "This is (F(x + h) − F(x)) / h. Its error shrinks like h; the central difference "
+            "(F(x + h) − F(x − h)) / 2h has an error like h².",
+            lambda case: {"value": quotient(case, left=0.0)},
+        ),
+        Mistake(
+            "divided by h",
+            "From x − h to x + h the distance is 2h. You divided by h.",
+            lambda case: {"value": 2 * quotient(case)},
+        ),
+        Mistake(
+            "upstream lost",
+            "This is the gradient of the plain sum of f. Weigh every output with its upstream "
+            "gradient before you sum.",
+            lambda case: {"value": quotient(case, ones=True)},
+        ),
+        Mistake(
+            "entries moved together",
+            "You move all entries of x at once. That gives one slope along the diagonal, not one "
+            "per entry: right only for functions that work entry by entry.",
+            together,
+        ),
+        Mistake(
+            "single precision",
+            "The differences are taken in float32, which keeps seven digits: nearly all of them "
+            "are lost in f(x + h) − f(x − h). Cast x to float64 first.",
+            lambda case: {"dtype": "float32"} if case.dtype == "float32" else {},
+        ),
+    ),
+    reread="Differences",
+    also="With `e = h * tf.reshape(tf.one_hot(i, tf.size(x), dtype=tf.float64), x.shape)` the "
+    "whole of it stays in TensorFlow.",
+)
+
+# --- best_step --------------------------------------------------------------------------------
+
+SIN_SLOPE = "lambda x: tf.cos(x)"
+LOG, LOG_SLOPE = "lambda x: tf.math.log(x)", "lambda x: 1 / x"
+ATAN, ATAN_SLOPE = "lambda x: tf.atan(x)", "lambda x: 1 / (1 + x * x)"
+
+
+def step_cases(rng: np.random.Generator) -> list[Case]:
+    def case(name: str, f: str, slope: str, x: np.ndarray, part: str) -> Case:
+        inputs = {"f": Source(f), "x": x}
+        return Case(name, inputs, part=part, modes=ONCE, options={"slope": slope})
+
+    near = uniform(rng, 0.5, 2.5, (8,), "float64")
+    single = uniform(rng, 0.5, 2.5, (8,))
+    far = uniform(rng, 5e4, 9e4, (8,), "float64")
+    return [
+        case("a sine in float64", SINE, SIN_SLOPE, near, "value"),
+        case("a sine in float32", SINE, SIN_SLOPE, single, "value"),
+        case("an arc tangent in float32", ATAN, ATAN_SLOPE, single, "robust"),
+        case("a logarithm of large numbers", LOG, LOG_SLOPE, far, "robust"),
+    ]
+
+
+def _far(case: Case) -> bool:
+    return "large" in case.name
+
+
+STEP = Exercise(
+    id="best_step",
+    cases=step_cases,
+    truth=lambda case: {"regime": "right"},
+    parts={"value": 7, "robust": 4},
+    probe="regime",
+    hints=(
+        "Two errors pull in opposite directions: the formula's own error grows like h², the "
+        "rounding of f(x ± h) is divided by h. Where do they meet?",
+        "They meet near the cube root of the dtype's precision, np.finfo(dtype).eps, times the "
+        "size of x.",
+        "x.dtype.as_numpy_dtype is the NumPy dtype. The step is its eps to the power 1/3, times "
+        "the larger of 1 and the largest |x|.",
+    ),
+    mistakes=(
+        Mistake(
+            "one step for every dtype",
+            "This step is good in float64. In float32 rounding is nine orders larger: the step "
+            "must follow the dtype of x.",
+            lambda case: {"regime": "too small"} if case.dtype == "float32" else {},
+        ),
+        Mistake(
+            "scale ignored",
+            "Right while x is near 1. At x = 70,000 the neighbouring numbers lie further apart: "
+            "scale the step with the size of x.",
+            lambda case: {"regime": "too small"} if _far(case) else {},
+        ),
+        Mistake(
+            "step too small",
+            "Smaller is not better: f(x + h) and f(x − h) agree in nearly all digits, and what is "
+            "left of their difference is rounding.",
+            lambda case: {"regime": "too small"},
+        ),
+        Mistake(
+            "step too large",
+            "The step is so large that the bend of f shows: the error of the formula itself, "
+            "which grows like h², is what you see.",
+            lambda case: {"regime": "too large"},
+        ),
+        Mistake(
+            "not one number",
+            "One positive float is asked, one step for the whole of x.",
+            lambda case: {"regime": "no step"},
+        ),
+    ),
+    reread="The step",
+    also="Measuring does it, too: try h = 10⁻¹ … 10⁻¹² and keep the one whose differences come "
+    "closest to the tape's gradient in float64.",
+)
+
+# --- floor_checker_report ---------------------------------------------------------------------
+
+_OLD = "The old checker moved by 0.001 either way, so a jump of 1 looked like a slope of 1 / 0.002."
+_NEW = "It moves by 2⁻¹⁰ either way: across the jump of 1 the slope looks like 2⁹ = 512."
+REPORT = table(
+    "floor_checker_report",
+    {
+        "floor: tape": Entry(0, "The tape gives None; the checker writes zeros in its place."),
+        "floor: differences at 1.0": Entry(512, _NEW),
+        "floor: differences at 1.5": Entry(0, "Between the jumps floor is flat."),
+        "straight-through: tape": Entry(1, "The rule passes the upstream gradient on unchanged."),
+        "straight-through: error at 1.0": Entry(511, "|1 − 512|: the rule against the jump."),
+        "straight-through: error at 1.5": Entry(
+            1, "|1 − 0|. The rule is meant to differ from the derivative, and the checker says so."
+        ),
+        "detour: tape": Entry(
+            0, "x − (x − floor x): the two paths to x carry +1 and −1, and floor carries nothing."
+        ),
+        "detour: error at 1.0": Entry(512, "|0 − 512|: zero against the jump."),
+        "detour: error at 1.5": Entry(0, "|0 − 0|. A dead gradient passes the check here."),
+        "old report: detour, a number near an integer": Entry(500, _OLD),
+        "old report: detour, none near": Entry(0, "|0 − 0|: flat, and a gradient of zero."),
+        "old report: override, a number near an integer": Entry(499, _OLD + " |1 − 500|."),
+        "old report: override, none near": Entry(1, "|1 − 0|: flat, and a gradient of one."),
+        "why it changed from run to run": Entry(
+            "random input",
+            "Without x_init_value the old checker fed 350 random numbers in place of the ones in "
+            "the program; in about every second run one of them lay close enough to 0 or 1.",
+        ),
+    },
+    (0, 1, 499, 500, 511, 512, "random input", "rounding", "race between threads"),
+    hints=(
+        "The new checker moves x by 2⁻¹⁰ to either side. What does a jump of height 1 between the "
+        "two places look like as a slope?",
+        "error means |tape − differences|. The detour's two paths cancel, so its tape side is not "
+        "1. The old checker used 0.001 for the step: 1 / (2 · 0.001).",
+        "New: 512 across a jump, 0 elsewhere; so floor 0/512/0, straight-through 1/511/1, detour "
+        "0/512/0. Old: 500 in place of 512. The input is what changed from run to run.",
+    ),
+    weight=11,
+    reread="What no checker can judge",
+    mistakes=(
+        Mistake(
+            "surrogate trusted",
+            "A checker compares with the derivative of the forward function. A surrogate differs "
+            "from it by intention, so its error cannot be 0.",
+            lambda case: {
+                "entry:straight-through: error at 1.0": 0,
+                "entry:straight-through: error at 1.5": 0,
+                "entry:old report: override, none near": 0,
+            },
+        ),
+        Mistake(
+            "old step",
+            "500 is the old checker's number. Its step was 0.001; the present one's is 2⁻¹⁰.",
+            lambda case: {
+                "entry:floor: differences at 1.0": 500,
+                "entry:straight-through: error at 1.0": 499,
+                "entry:detour: error at 1.0": 500,
+            },
+        ),
+        Mistake(
+            "detour taken for identity",
+            "x − (x − floor x) looks as if a gradient of 1 could pass. It passes twice, with "
+            "opposite signs.",
+            lambda case: {
+                "entry:detour: tape": 1,
+                "entry:detour: error at 1.0": 511,
+                "entry:detour: error at 1.5": 1,
+                "entry:old report: detour, a number near an integer": 499,
+                "entry:old report: detour, none near": 1,
+            },
+        ),
+    ),
+)
+
+# --- gradient_check ---------------------------------------------------------------------------
+
+FAULTS = {
+    "factor": ((4,), "The tape's gradient is 5 % too large."),
+    "sign": ((4,), "The tape's gradient has the wrong sign."),
+    "upstream lost": ((4,), "Right at an upstream gradient of ones only: the rule ignores it."),
+    "right only at ones": ((4,), "The rule squares the upstream gradient: no fault shows at ones."),
+    "mean for sum": ((4,), "The value is a sum, the gradient that of a mean."),
+    "transposed": ((3, 3), "The gradient to a square matrix comes transposed."),
+    "un-broadcast": ((3, 1), "The gradient has the shape of the result, (3, 4), not of x, (3, 1)."),
+    "none": ((4,), "The tape gives None, though the function does depend on x."),
+    "nan": ((4,), "One entry of the gradient is NaN. No comparison with NaN is ever true."),
+    "wrong shape": (
+        (4,),
+        "Right numbers in shape (1, 4) for an x of shape (4,): broadcasting "
+        "makes the comparison look right.",
+    ),
+    "shuffled": ((4,), "Every entry belongs to its neighbour; only the sum over all is right."),
+    "second order": ((4,), "The first derivative is right, the derivative of it is None."),
+    "tiny values": (
+        (4,),
+        "Twice the right gradient, but of values near 1e-6: a fixed absolute "
+        "tolerance swallows it.",
+    ),
+}
+CORRECT = {
+    "sine": ((4,), "tf.sin at ordinary points: nothing is wrong here."),
+    "linear": ((4,), "3·x: its second derivative is None, and zero is what the differences say."),
+    "indexed slices": ((4,), "tf.gather: its gradient comes as tf.IndexedSlices."),
+    "values of 1e6": ((4,), "10⁶·sin x: rounding is 10⁶ times as large, and so is the gradient."),
+    "relu away from its kink": ((4,), "No entry is near 0, so relu has a derivative everywhere."),
+    "absolute value away from its kink": ((4,), "No entry is near 0."),
+    "power": ((4,), "tf.pow(x, 3) at positive x."),
+    "matrix product": ((2, 3), "x times a constant matrix."),
+    "broadcast sum": ((3, 1), "A column added to a row: the tape sums the gradient back."),
+    "softmax": ((2, 3), "Along the last axis: every output depends on its whole row."),
+    "one number out": ((4,), "tf.reduce_logsumexp: a scalar result."),
+    "one number in": ((), "A scalar x."),
+    "three axes": ((2, 1, 3), "The same in three axes as in one."),
+}
+AWAY = {"relu away from its kink", "absolute value away from its kink"}
+POSITIVE = {"power"}
+
+
+def planted_cases(rng: np.random.Generator) -> list[Case]:
+    return [planted_case(rng, name, shape) for name, (shape, _) in {**FAULTS, **CORRECT}.items()]
+
+
+def planted_case(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> Case:
+    def point() -> np.ndarray:
+        if name in POSITIVE:
+            return uniform(rng, 0.5, 2.0, shape, "float64")
+        x = normal(rng, shape, "float64")
+        return away(x, [0.0], 0.3) if name in AWAY else away(x, [0.0], 0.1)
+
+    inputs = {"first": point(), "second": point()}
+    return Case(name, inputs, modes=ONCE, part="value", options={"planted": name})
+
+
+def _missed(*names: str) -> Callable[[Case], dict[str, bool]]:
+    return lambda case: {f"entry:{n}": True for n in names if n == case.name}
+
+
+def _alarm(*names: str) -> Callable[[Case], dict[str, bool]]:
+    return lambda case: {f"entry:{n}": False for n in names if n == case.name}
+
+
+CHECKER = Exercise(
+    id="gradient_check",
+    cases=planted_cases,
+    truth=lambda case: {f"entry:{case.name}": case.name in CORRECT},
+    parts={"value": 26},
+    probe="planted",
+    options={
+        "by_entry": True,
+        "planted": list(FAULTS),
+        "allowed": [True, False],
+        "because": {f"entry:{n}": why for n, (_, why) in {**FAULTS, **CORRECT}.items()},
+    },
+    hints=(
+        "Draw a random upstream gradient of f(x)'s shape. Compare the tape's gradient under it "
+        "with the differences of Σ upstream · f, entry by entry.",
+        "Before any number is compared: None is right only where the differences are zero; an "
+        "IndexedSlices becomes a tensor by tf.convert_to_tensor; the shape must be x's shape.",
+        "Make the tolerance follow the numbers: 1e-4 times the largest difference, plus what "
+        "rounding does, about 1e-15 · max|f| / h. Ask `error <= tolerance`, never "
+        "`not error > tolerance`, so that NaN fails.",
+        "The second order is the same check once more, applied to g(x) = the tape's gradient of f "
+        "at x under a fixed upstream: return compare(f, x) and compare(g, x).",
+    ),
+    mistakes=(
+        Mistake(
+            "upstream of ones",
+            "Your checker lets the upstream gradient be ones. There a rule that forgets it looks "
+            "right. Draw it at random.",
+            _missed("upstream lost", "right only at ones"),
+        ),
+        Mistake(
+            "shape overlooked",
+            "Broadcasting compares (1, 4) with (4,) without complaint. Compare the shapes first.",
+            _missed("wrong shape", "un-broadcast"),
+        ),
+        Mistake(
+            "one direction",
+            "Your checker compares one slope along one direction. A fault that keeps that slope "
+            "slips through: compare every entry.",
+            _missed("shuffled", "transposed", "wrong shape", "un-broadcast"),
+        ),
+        Mistake(
+            "nan passes",
+            "`error > tolerance` is False for NaN, so NaN looks like agreement. Ask for "
+            "`error <= tolerance` instead.",
+            _missed("nan"),
+        ),
+        Mistake(
+            "first order only",
+            "The gradient is right, its own gradient is not: differentiate once more and check "
+            "that, too.",
+            _missed("second order"),
+        ),
+        Mistake(
+            "tolerance too wide",
+            "A fault of a few percent passes. Central differences in float64 give eight digits: a "
+            "relative tolerance of 1e-4 is generous.",
+            _missed("factor"),
+        ),
+        Mistake(
+            "absolute tolerance",
+            "A fixed tolerance is too strict for numbers like 10⁶ and blind to numbers like 10⁻⁶. "
+            "Let it follow the size of what is compared.",
+            lambda case: {**_alarm("values of 1e6")(case), **_missed("tiny values")(case)},
+        ),
+        Mistake(
+            "None taken for a fault",
+            "A linear function has no second derivative to speak of: the tape says None, the "
+            "differences say zero, and both are right.",
+            _alarm(
+                "linear",
+                "indexed slices",
+                "matrix product",
+                "broadcast sum",
+                "three axes",
+                "relu away from its kink",
+                "absolute value away from its kink",
+            ),
+        ),
+        Mistake(
+            "always content",
+            "Your checker calls everything right, the planted faults included.",
+            _missed(*FAULTS),
+        ),
+        Mistake(
+            "never content",
+            "Your checker calls everything wrong, the correct functions included.",
+            _alarm(*CORRECT),
+        ),
+        Mistake(
+            "None not expected",
+            "A gradient can be None, and your checker computes with it. Look for None before you "
+            "compare numbers.",
+            raises="NoneType|None values not supported|a None value",
+        ),
+        Mistake(
+            "slices not expected",
+            "A gradient can come as tf.IndexedSlices (tf.gather gives that). "
+            "tf.convert_to_tensor makes a tensor of it.",
+            raises="IndexedSlices",
+        ),
+    ),
+    reread="A checker of your own",
+    also="`tf.debugging.assert_near` and `torch.autograd.gradcheck` are built the same way; the "
+    "latter also compares along random directions only, which is faster and nearly as strict.",
+)
+
+# --- suspects ---------------------------------------------------------------------------------
+
+A_MATRIX = np.array([[2.0, 0.3], [0.1, 1.5]])
+
+
+def _inverse_slope(a: np.ndarray) -> np.ndarray:
+    """The gradient of Σ A⁻¹ is −A⁻ᵀ 1 1ᵀ A⁻ᵀ."""
+    inverse = np.linalg.inv(a)
+    return -inverse.T @ np.ones_like(a) @ inverse.T
+
+
+def _gelu_slope(x: np.ndarray) -> np.ndarray:
+    from math import erf, exp, pi, sqrt
+
+    return np.array([(1 + erf(v / sqrt(2))) / 2 + v * exp(-v * v / 2) / sqrt(2 * pi) for v in x])
+
+
+def _silu_beta_slope(x: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    s = 1 / (1 + np.exp(-beta * x))
+    return x * x * s * (1 - s)
+
+
+def _softmax(x: np.ndarray) -> np.ndarray:
+    return np.exp(x) / np.sum(np.exp(x))
+
+
+# d/da of the regularised incomplete beta function at a = 1.5, b = 2: mpmath, 20 digits.
+BETAINC_SLOPE = np.array([-0.290535747008437, -0.193953273045089])
+
+# Name: the gradient of the summed result at the point where the notebook asks for it.
+RIGHT: dict[str, np.ndarray] = {
+    "silu, one beta per entry": _silu_beta_slope(np.array([-1.0, 0.5, 2.0]), np.array([1, 2, 0.5])),
+    "cumprod, a zero in front": np.array([9.0, 0.0, 0.0]),
+    "reduce_prod, a zero in front": np.array([6.0, 0.0, 0.0]),
+    "norm, at zero": np.zeros(3),
+    "bessel_i1, at zero": np.array([0.5]),
+    "xlogy, at x = 0": np.log([2.0, 3.0]),
+    "betainc, to its first argument": BETAINC_SLOPE,
+    "reduce_logsumexp": _softmax(np.array([1.0, 2.0, 3.0])),
+    "gather, one entry twice": np.array([1.0, 0.0, 2.0]),
+    "gelu": _gelu_slope(np.array([-1.0, 0.5, 2.0])),
+    "inverse of a matrix": _inverse_slope(A_MATRIX),
+    "sort": np.ones(3),
+}
+FAULTY_IN_2_21 = (
+    "silu, one beta per entry",
+    "cumprod, a zero in front",
+    "norm, at zero",
+    "bessel_i1, at zero",
+    "xlogy, at x = 0",
+    "betainc, to its first argument",
+)
+
+
+def suspects_cases(rng: np.random.Generator) -> list[Case]:
+    options = {f"right:{name}": value for name, value in RIGHT.items()}
+    return [Case("the installed TensorFlow", {}, modes=ONCE, part="value", options=options)]
+
+
+def _why(name: str) -> str:
+    numbers = ", ".join(f"{v:.4g}" for v in RIGHT[name].ravel())
+    return (
+        f"The gradient of the summed result has shape {RIGHT[name].shape} and is ({numbers}) "
+        "there. Compare it with what the tape of your TensorFlow says."
+    )
+
+
+def _left_out(*names: str) -> dict[str, str]:
+    return {f"entry:{name}": "left out" for name in names}
+
+
+SUSPECTS = Exercise(
+    id="suspects",
+    cases=suspects_cases,
+    truth=lambda case: {f"entry:{name}": "right" for name in RIGHT},
+    parts={"value": 13},
+    probe="installed",
+    options={
+        "by_entry": True,
+        "allowed": ["listed", "left out"],
+        "because": {f"entry:{name}": _why(name) for name in RIGHT},
+    },
+    hints=(
+        "Let your checker go through OPERATIONS: each entry holds a function and the point at "
+        "which to ask.",
+        "[name for name, (f, x) in OPERATIONS.items() if not gradient_check(f, x)]. An exception "
+        "on the way counts as a failure of the operation only if the tape raised it.",
+        "Without a checker of your own compare by eye: for each name the tape's gradient, None "
+        "and shape included, against the differences. Half of the twelve fail in TensorFlow 2.21.",
+    ),
+    mistakes=(
+        Mistake(
+            "everything listed",
+            "Some of these are right. A checker that accuses everyone finds nothing.",
+            lambda case: {
+                f"entry:{name}": "listed" for name in RIGHT if name not in FAULTY_IN_2_21
+            },
+        ),
+        Mistake(
+            "None and shape overlooked",
+            "Wrong numbers are in your list. A gradient that is None, or one number for three "
+            "inputs, is wrong as well.",
+            lambda case: _left_out("silu, one beta per entry", "betainc, to its first argument"),
+        ),
+        Mistake(
+            "only NaN looked for",
+            "A NaN is the loudest fault. A wrong number, a wrong shape and None are faults, too.",
+            lambda case: _left_out(*(n for n in FAULTY_IN_2_21 if n != "norm, at zero")),
+        ),
+        Mistake(
+            "nothing found",
+            "None of the faults is in your list. Look at shapes, at None and at NaN, too.",
+            lambda case: _left_out(*FAULTY_IN_2_21),
+        ),
+    ),
+    reread="A fault in TensorFlow",
+)
+
+# --- surrogate_explains -----------------------------------------------------------------------
+
+WIDTH = 0.98  # no point of the 50 lies within 0.05 of where this noise ends
+BOX = f"lambda x: tf.where(tf.abs(x) <= {WIDTH}, tf.ones_like(x) / {WIDTH}, tf.zeros_like(x))"
+TENT = "lambda x: tf.maximum(1 - tf.abs(x), tf.zeros_like(x))"
+HALF_BOX = f"lambda x: tf.where(tf.abs(x) <= {WIDTH}, tf.ones_like(x) / 2, tf.zeros_like(x))"
+NARROW = "lambda x: tf.where(tf.abs(x) <= 0.5, 2 * tf.ones_like(x), tf.zeros_like(x))"
+ONE = "lambda x: tf.ones_like(x)"
+LOGISTIC = "lambda x: 2 * tf.sigmoid(x) * tf.sigmoid(-x)"
+SIGMOID = "lambda x: tf.sigmoid(x)"
+STEP_SLOPE = "lambda x: tf.cast(x > 0, tf.float32) * tf.ones_like(x)"
+SIGN, ROUND, FLOOR, RELU = (
+    f"lambda x: {f}(x)" for f in ("tf.sign", "tf.round", "tf.floor", "tf.nn.relu")
+)
+DOWN = "lambda x: -tf.sign(x)"
+MINUS_BOX = (
+    f"lambda x: tf.where(tf.abs(x) <= {WIDTH}, -tf.ones_like(x) / {WIDTH}, tf.zeros_like(x))"
+)
+SAMPLES = 6000
+EXPLAINED = {
+    "sign, hard tanh, even noise": (SIGN, BOX, True, "value"),
+    "round, straight-through, half a step of even noise": (ROUND, ONE, True, "value"),
+    "sign, straight-through, even noise": (SIGN, ONE, False, "value"),
+    "sign, a narrow window, even noise": (SIGN, NARROW, False, "value"),
+    "relu, sigmoid, logistic noise": (RELU, SIGMOID, True, "value"),
+    "sign, half of hard tanh, even noise": (SIGN, HALF_BOX, False, "robust"),
+    "sign, logistic curve, logistic noise": (SIGN, LOGISTIC, True, "robust"),
+    "floor, straight-through, one step of even noise": (FLOOR, ONE, True, "robust"),
+    "minus sign, hard tanh turned over, even noise": (DOWN, MINUS_BOX, True, "robust"),
+    "minus sign, hard tanh, even noise": (DOWN, BOX, False, "robust"),
+}
+
+
+def _noise(rng: np.random.Generator, name: str) -> np.ndarray:
+    # Stratified: the mean over the samples is close to that over the noise.
+    even = (rng.permutation(SAMPLES) + rng.random(SAMPLES)) / SAMPLES
+    if "logistic noise" in name:
+        even = np.clip(even, 1e-6, 1 - 1e-6)
+        return np.log(even / (1 - even)).astype(np.float32)
+    if "half a step" in name:
+        return (even - 0.5).astype(np.float32)
+    if "one step" in name:
+        return even.astype(np.float32)
+    return (WIDTH * (2 * even - 1)).astype(np.float32)
+
+
+def explained_cases(rng: np.random.Generator) -> list[Case]:
+    cases = []
+    for name, (f, surrogate, _, part) in EXPLAINED.items():
+        inputs = {"f": Source(f), "surrogate": Source(surrogate), "noise": _noise(rng, name)}
+        cases.append(Case(name, inputs, part=part, modes=ONCE, wants=("value",)))
+    return cases
+
+
+def _says(answer: bool, *names: str) -> Callable[[Case], dict[str, bool]]:
+    return lambda case: {"value": answer} if case.name in names else {}
+
+
+EXPLAINS = Exercise(
+    id="surrogate_explains",
+    cases=explained_cases,
+    truth=lambda case: {"value": EXPLAINED[case.name][2]},
+    parts={"value": 6, "robust": 4},
+    probe="explains",
+    hints=(
+        "For one point x: the quotients (f(x + h + noise) − f(x − h + noise)) / 2h are k numbers. "
+        "Their mean estimates the slope of the averaged function.",
+        "The standard error of that mean is the quotients' standard deviation over √k. Compare "
+        "|mean − surrogate(x)| with 5 of these, at each of the 50 points.",
+        "x = np.linspace(-3, 3, 50)[:, None], h = 0.05, noise[None, :]: one array (50, k) of "
+        "quotients; mean and std along axis 1; np.all(|mean − surrogate(x)| <= 5·std/√k + 1e-6). "
+        "The 1e-6 is for points where no sample reaches a jump.",
+    ),
+    mistakes=(
+        Mistake(
+            "one point only",
+            "At 0 a surrogate may agree by chance. Compare at all 50 points.",
+            _says(True, "sign, straight-through, even noise"),
+        ),
+        Mistake(
+            "sign ignored",
+            "A slope of +1 is not a slope of −1: compare the numbers, not their sizes.",
+            _says(True, "minus sign, hard tanh, even noise"),
+        ),
+        Mistake(
+            "standard deviation for standard error",
+            "Your tolerance is the spread of single samples. The mean of k samples spreads less "
+            "by √k: divide by it.",
+            _says(
+                True,
+                "sign, a narrow window, even noise",
+                "sign, half of hard tanh, even noise",
+                "minus sign, hard tanh, even noise",
+            ),
+        ),
+        Mistake(
+            "always content",
+            "Your function says True to every pair.",
+            _says(True, *(n for n, row in EXPLAINED.items() if not row[2])),
+        ),
+        Mistake(
+            "noise forgotten",
+            "Without noise the derivative of f is zero between its jumps, and no surrogate agrees "
+            "with it. Average f(x + noise) first, then differentiate.",
+            _says(False, *(n for n, row in EXPLAINED.items() if row[2])),
+        ),
+    ),
+    reread="Surrogates are meant to disagree",
+    also="The quotients can be averaged in TensorFlow as well: "
+    "`tf.math.reduce_std(quotients, 1) / k ** 0.5`.",
+)
+
+EXERCISES = [NUMERIC, STEP, REPORT, CHECKER, SUSPECTS, EXPLAINS]
