@@ -53,7 +53,8 @@ predictions = table(
     },
     allowed=("none", "zero", "number", "error"),
     hints=(
-        "Ask of each line: is the result a float tensor? If it is no tensor at all, the tape raises.",
+        "Ask of each line: is the result a float tensor? If it is no tensor at all, the tape "
+        "raises.",
         "Then follow the value backwards. An integer or a bool on the way, or a rule that returns "
         "nothing, gives None. A rule that multiplies by 0 gives zero.",
         "round, floor, both casts by way of int or bool, argmax and stop_gradient give one and the "
@@ -137,8 +138,8 @@ difference = Exercise(
     hints=(
         "No entry needs a place of its own to be written into. Both rows of products can be "
         "computed at once: tf.reduce_prod with an axis.",
-        "P = tf.reduce_prod(prod, axis=1) has shape (n,), B = tf.reduce_prod(box, axis=0) has shape "
-        "(m,). Broadcasting makes a table of them if P stands as a column.",
+        "P = tf.reduce_prod(prod, axis=1) has shape (n,), B = tf.reduce_prod(box, axis=0) has "
+        "shape (m,). Broadcasting makes a table of them if P stands as a column.",
         "P[:, tf.newaxis] has shape (n, 1). Against B, of shape (m,), arithmetic gives (n, m).",
     ),
     mistakes=(
@@ -151,8 +152,8 @@ difference = Exercise(
         ),
         Mistake(
             "assign",
-            "A variable that you assign to forgets the operations behind its value: the gradient is "
-            "None. Return a tensor computed from prod and box.",
+            "A variable that you assign to forgets the operations behind its value: the gradient "
+            "is None. Return a tensor computed from prod and box.",
             pattern="none",
         ),
         Mistake(
@@ -169,7 +170,8 @@ difference = Exercise(
         ),
         Mistake(
             "divided by P",
-            "You divide by the product of prod. The difference is taken relative to box: divide by B.",
+            "You divide by the product of prod. The difference is taken relative to box: divide "
+            "by B.",
             answer=_over_prod,
         ),
     ),
@@ -232,7 +234,8 @@ energy = Exercise(
     truth=energy_truth,
     parts={"value": 1, "gradient": 2, "robust": 1},
     hints=(
-        "Every step of the second term has a TensorFlow operation: tf.exp, tf.reduce_sum, tf.math.log.",
+        "Every step of the second term has a TensorFlow operation: tf.exp, tf.reduce_sum, "
+        "tf.math.log.",
         "There is one operation for the three steps together, tf.reduce_logsumexp, and it does not "
         "overflow where exp does.",
         "0.5 * tf.reduce_sum(x * x) plus tf.reduce_logsumexp(x). Both reduce over all entries.",
@@ -260,8 +263,10 @@ energy = Exercise(
         ),
     ),
     reread=DETOUR,
-    also="By hand, shifted so that exp cannot overflow: m + tf.math.log(tf.reduce_sum(tf.exp(x - m)))"
-    " with m = tf.stop_gradient(tf.reduce_max(x)).",
+    also=(
+        "By hand, shifted so that exp cannot overflow: m + tf.math.log(tf.reduce_sum(tf.exp(x - "
+        "m))) with m = tf.stop_gradient(tf.reduce_max(x))."
+    ),
 )
 
 # running_energy ----------------------------------------------------------------------------------
@@ -320,8 +325,8 @@ running_energy = Exercise(
     mistakes=(
         Mistake(
             "none",
-            "The running sum lives in a variable. assign_add changes a value and leaves no operation "
-            "from steps to the result. Keep the total in a tensor.",
+            "The running sum lives in a variable. assign_add changes a value and leaves no "
+            "operation from steps to the result. Keep the total in a tensor.",
             pattern="none",
         ),
         Mistake(
@@ -393,15 +398,15 @@ partial_gradient = Exercise(
     hints=(
         "Three things in this order inside the tape: watch x and y, compute, and around one of the "
         "squares a pause.",
-        "with tape.stop_recording(): holds what the tape must not see. The square of x stays outside "
-        "of it.",
+        "with tape.stop_recording(): holds what the tape must not see. The square of x stays "
+        "outside of it.",
         "Ask at the end for both: tape.gradient(z, [x, y]). Return what comes, None included.",
     ),
     mistakes=(
         Mistake(
             "zero instead of None",
-            "The derivative with respect to y comes out as zeros. What the tape says is None: it has "
-            "no path to y. Zeros would hide that.",
+            "The derivative with respect to y comes out as zeros. What the tape says is None: it "
+            "has no path to y. Zeros would hide that.",
             answer=_zero_for_none,
         ),
         Mistake(
@@ -432,14 +437,15 @@ gradient_after_reset = Exercise(
     parts={"value": 2, "robust": 1},
     hints=(
         "reset throws away what was recorded so far, and with it the list of what is watched.",
-        "After tape.reset() comes one more line before x is used: the tape has to be told of x again.",
+        "After tape.reset() comes one more line before x is used: the tape has to be told of x "
+        "again.",
         "tape.reset(), then tape.watch(x), then z = x * x + y_squared.",
     ),
     mistakes=(
         Mistake(
             "watch forgotten",
-            "The derivative with respect to x is None where x is a plain tensor. reset also forgets "
-            "what was watched: call tape.watch(x) again after it.",
+            "The derivative with respect to x is None where x is a plain tensor. reset also "
+            "forgets what was watched: call tape.watch(x) again after it.",
             answer=_x_unwatched,
         ),
         Mistake(
@@ -501,21 +507,23 @@ two_tapes = Exercise(
     truth=two_tapes_truth,
     parts={"value": 2, "robust": 1},
     hints=(
-        "One with statement opens both: with tf.GradientTape() as tape0, tf.GradientTape() as tape1.",
+        "One with statement opens both: with tf.GradientTape() as tape0, tf.GradientTape() as "
+        "tape1.",
         "Constants have to be watched: tape0 watches x0, tape1 watches x1. z is recorded by both.",
         "Return tape0.gradient(z, x0) first, then tape1.gradient(z, x1).",
     ),
     mistakes=(
         Mistake(
             "tapes swapped",
-            "Each derivative is None or stands in the other's place. A tape answers only for what it "
-            "watches: ask the tape that watches x0 for x0, the other one for x1, and return them in "
-            "this order.",
+            "Each derivative is None or stands in the other's place. A tape answers only for "
+            "what it watches: ask the tape that watches x0 for x0, the other one for x1, and "
+            "return them in this order.",
             answer=_swapped_tapes,
         ),
         Mistake(
             "value for derivative",
-            "The second number is sigmoid itself. Its derivative is asked: let the tape compute it.",
+            "The second number is sigmoid itself. Its derivative is asked: let the tape compute "
+            "it.",
             answer=_sigmoid_inside,
         ),
     ),
@@ -677,9 +685,10 @@ nth_derivative = Exercise(
     parts={"value": 3, "robust": 2},
     hints=(
         "The nth derivative is the derivative of the one before it. For n = 0 it is f(x).",
-        "A function that calls itself opens one tape at each level: inside the tape stands the call "
-        "with n - 1, after the tape its gradient.",
-        "if n == 0: return f(x). Otherwise open a tape, watch x, and inside it call yourself with n - 1; "
+        "A function that calls itself opens one tape at each level: inside the tape stands the "
+        "call with n - 1, after the tape its gradient.",
+        "if n == 0: return f(x). Otherwise open a tape, watch x, and inside it call yourself "
+        "with n - 1; "
         'after the tape comes the gradient of what that gave, with unconnected_gradients="zero".',
     ),
     mistakes=(
@@ -711,7 +720,10 @@ nth_derivative = Exercise(
         ),
     ),
     reread=TAPES,
-    also="A loop works too: start from g = f and wrap g n times in a function that differentiates it.",
+    also=(
+        "A loop works too: start from g = f and wrap g n times in a function that differentiates "
+        "it."
+    ),
 )
 
 # diagnoses ---------------------------------------------------------------------------------------
@@ -730,13 +742,14 @@ diagnoses = table(
         "e": Entry("integer", "The sources are integers. A gradient needs floats."),
         "f": Entry(
             "another tensor",
-            "w = w - 0.1 makes w a tensor; what was recorded belongs to another object than the one "
-            "you ask for.",
+            "x = x - 0.1 makes x a tensor; what was recorded belongs to another object than the "
+            "one you ask for.",
         ),
     },
     allowed=tuple(word.lower() for word in WORDS),
     hints=(
-        "Follow the value from x to the result, one operation after the other. Each word is used once.",
+        "Follow the value from x to the result, one operation after the other. Each word is used "
+        "once.",
         "Look at dtypes in one, at the order of lines in one, at which object is asked for in one.",
         "a: who told the tape? b: when was it computed? c: which library computes? d: where is the "
         "value kept? e: which dtype? f: is it still the same object?",

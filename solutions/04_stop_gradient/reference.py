@@ -1,0 +1,1040 @@
+"""Chapter 04 in closed form: what is right, and what each mistake would give. NumPy only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grader import draw
+from grader.contract import DEFAULT_MODES, EVERYWHERE, Case, Either, Exercise, Mistake, Source
+
+IDENTITY = "One identity, two directions"
+HANDLES = "Handles: the value stays, the gradient changes"
+STRAIGHT = "Straight through a staircase"
+BINARY = "Sign, clipped and scaled"
+RELAXED = "Relax the staircase instead"
+NOISE = "What a surrogate truly differentiates"
+CHANCE = "Masks and chance"
+
+ROBUST = (
+    ("float64", (4,), "float64"),
+    ("a scalar", (), "float32"),
+    ("a batch of shape (2, 3, 2)", (2, 3, 2), "float32"),
+)
+
+
+def up(case: Case) -> np.ndarray:
+    """The upstream gradient in float64."""
+    return np.asarray(case.upstream, np.float64)
+
+
+def zeros(case: Case) -> np.ndarray:
+    return np.zeros_like(up(case))
+
+
+def along_x(make, main="a vector of 6", shape=(6,), modes=DEFAULT_MODES):
+    """Cases for a function of x and plain numbers: the main one, and the three robust ones.
+
+    `make(rng, shape, dtype)` gives the inputs, x first.
+    """
+
+    def cases(rng):
+        rows = [(main, shape, "float32", None), *((*row, "robust") for row in ROBUST)]
+        found = []
+        for name, size, dtype, part in rows:
+            inputs = make(rng, size, dtype)
+            found.append(Case(name, inputs, draw.like(rng, inputs["x"]), part, modes))
+        return found
+
+    return cases
+
+
+NONE_SAYS = (
+    "The tape returns None: the only path leads through an operation that passes nothing. Leave "
+    "that operation to the stopped part, and give the gradient a path of its own."
+)
+ZERO_SAYS = (
+    "The gradient is zero: there are two paths back to x, and they cancel, one counting +1 and the "
+    "other −1. One of them has to be stopped."
+)
+NONE = Mistake("none", NONE_SAYS, pattern="none")
+ZERO = Mistake("zero", ZERO_SAYS, pattern="zeros")
+
+# surrogate ---------------------------------------------------------------------------------------
+
+FORWARD = {
+    "lambda x: tf.sign(x) * 0.83": lambda x: np.sign(x) * 0.83,
+    "lambda x: tf.round(x)": np.round,
+    "lambda x: tf.floor(x) + 0.1": lambda x: np.floor(x) + 0.1,
+    "lambda x: tf.cast(x > 0.0, x.dtype) * 0.7": lambda x: (x > 0) * 0.7,
+}
+BACKWARD = {
+    "lambda x: x": (lambda x: x, np.ones_like),
+    "lambda x: tf.tanh(x)": (np.tanh, lambda x: 1 - np.tanh(x) ** 2),
+    "lambda x: tf.sin(2.0 * x)": (lambda x: np.sin(2 * x), lambda x: 2 * np.cos(2 * x)),
+    "lambda x: 3.0 * x": (lambda x: 3 * x, lambda x: np.full_like(x, 3.0)),
+}
+JUMPS = (-2.5, -2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5)
+
+
+def surrogate_cases(rng):
+    def case(f, g, shape, part=None, dtype="float32", size=1.0, modes=DEFAULT_MODES):
+        x = draw.away(draw.uniform(rng, -2.8, 2.8, shape, dtype), JUMPS, 0.02)
+        x = np.asarray(x * size).astype(dtype)
+        of = f"{f.split(': ', 1)[1]} forward, {g.split(': ', 1)[1]} backward"
+        name = f"{of}, x {dtype} of shape {shape}" + (f", up to {3 * size:.0e}" if size > 1 else "")
+        inputs = {"forward": Source(f), "backward": Source(g), "x": x}
+        return Case(name, inputs, draw.like(rng, x), part, modes)
+
+    sign, straight = next(iter(FORWARD)), next(iter(BACKWARD))
+    others = [str(f) for f in rng.permutation(list(FORWARD)[1:])]
+    curved = [str(g) for g in rng.permutation(list(BACKWARD)[1:])]
+    return [
+        case(sign, straight, (300,)),
+        case(others[0], curved[0], (40,)),
+        case(others[1], curved[1], (50,), "robust", "float64"),
+        case(others[2], curved[2], (), "robust"),
+        case(sign, curved[0], (2, 3, 2), "robust", modes=("inside",)),
+        case(sign, straight, (8,), "robust", size=1e8),
+    ]
+
+
+def _pair(case):
+    x = case.arrays["x"]
+    value, slope = BACKWARD[case.inputs["backward"].text]
+    return FORWARD[case.inputs["forward"].text](x), value(x), slope(x)
+
+
+def surrogate_truth(case):
+    value, _, slope = _pair(case)
+    return {
+        "value": value,
+        "bit exact": True,
+        "gradient:x": up(case) * slope,
+        "gradient made by": "stop_gradient",
+    }
+
+
+def _rounded(case):
+    """t + (f − t), rounded after each operation as TensorFlow rounds."""
+    value, t, _ = _pair(case)
+    f, t = (np.asarray(a).astype(case.dtype) for a in (value, t))
+    return {"value": (t + (f - t)).astype(np.float64), "bit exact": False}
+
+
+surrogate = Exercise(
+    id="surrogate",
+    cases=surrogate_cases,
+    truth=surrogate_truth,
+    parts={"value": 2, "gradient": 2, "robust": 2},
+    hints=(
+        "You need the value of f and the gradient of t. Stop f, and add something made of t that "
+        "is 0 as a number and t to the tape.",
+        "t minus itself, one of the two stopped: 0 as a number, and the tape sees the other one.",
+        "Return a function of x that adds tf.stop_gradient(forward(x)) and t - "
+        "tf.stop_gradient(t), where t = backward(x). Keep the brackets: t minus itself is "
+        "exactly 0.",
+    ),
+    mistakes=(
+        Mistake(
+            "value off by rounding",
+            "The value is off in the last digits, and for large t by all of it. In t + (f − t) the "
+            "difference is rounded before t is added back. Put f first and add what is exactly 0.",
+            answer=_rounded,
+        ),
+        Mistake(
+            "roles swapped",
+            "Value and gradient stand for each other: this has the value of backward. The stopped "
+            "one gives the value.",
+            answer=lambda case: {"value": _pair(case)[1], "bit exact": False},
+        ),
+        Mistake(
+            "nothing taken away",
+            "The value is forward + backward. Whatever is added for the sake of its gradient must "
+            "be taken away again, stopped.",
+            answer=lambda case: {"value": sum(_pair(case)[:2]), "bit exact": False},
+        ),
+        Mistake(
+            "another tool",
+            "Value and gradient are right, but a custom rule made them. Here tf.stop_gradient "
+            "alone is asked; chapter 05 is about the other way.",
+            answer=lambda case: {"gradient made by": "custom rule"},
+        ),
+    ),
+    plain=lambda case: {"gradient:x": Either(None, zeros(case))},
+    probe="made_function",
+    reread=IDENTITY,
+)
+
+# reverse_by_stopping, scale_gradient -------------------------------------------------------------
+
+
+def _scaled_inputs(name, low, high):
+    def make(rng, shape, dtype):
+        size = round(float(rng.uniform(low, high)), 3)
+        return {"x": draw.normal(rng, shape, dtype), name: size}
+
+    return make
+
+
+def _reverse_truth(case):
+    return {"value": case.arrays["x"], "gradient:x": -case.inputs["strength"] * up(case)}
+
+
+reverse_by_stopping = Exercise(
+    id="reverse_by_stopping",
+    cases=along_x(_scaled_inputs("strength", 0.3, 0.8)),
+    truth=_reverse_truth,
+    parts={"value": 1, "gradient": 2, "robust": 1},
+    hints=(
+        "The forward function is the identity, the backward one is another line through 0. Which "
+        "slope has it?",
+        "backward(x) = -strength * x. Now it is a case of surrogate.",
+        "With t = -strength * x: stop x, and add t minus the stopped t.",
+    ),
+    mistakes=(
+        Mistake(
+            "sign",
+            "The size is right, the sign is not: the gradient has to be turned round.",
+            answer=lambda case: {"gradient:x": case.inputs["strength"] * up(case)},
+        ),
+        Mistake(
+            "strength forgotten",
+            "The gradient is turned round, but not scaled by strength.",
+            answer=lambda case: {"gradient:x": -up(case)},
+        ),
+        Mistake(
+            "strength on the forward",
+            "The value is changed. Forward this function is the identity; only the gradient is "
+            "reversed.",
+            answer=lambda case: {
+                "value": Either(
+                    -case.inputs["strength"] * case.arrays["x"],
+                    case.inputs["strength"] * case.arrays["x"],
+                )
+            },
+        ),
+    ),
+    plain=lambda case: {"gradient:x": up(case)},
+    card="x",
+    reread=HANDLES,
+    also=(
+        "tf.stop_gradient((1.0 + strength) * x) - strength * x is the same but for the last digits."
+    ),
+)
+
+
+def _scale_truth(case):
+    return {"value": case.arrays["x"], "gradient:x": case.inputs["factor"] * up(case)}
+
+
+scale_gradient = Exercise(
+    id="scale_gradient",
+    cases=along_x(_scaled_inputs("factor", 1.5, 4.0)),
+    truth=_scale_truth,
+    parts={"value": 1, "gradient": 2, "robust": 1},
+    hints=(
+        "What has to stand in the place of backward, so that its derivative is factor everywhere?",
+        "t = factor * x. Its value is taken away by its own stopped copy.",
+        "Stop x, and add t minus the stopped t.",
+    ),
+    mistakes=(
+        Mistake(
+            "factor on the forward",
+            "The value is multiplied. Forward this function is the identity.",
+            answer=lambda case: {"value": case.inputs["factor"] * case.arrays["x"]},
+        ),
+        Mistake(
+            "divided by the factor",
+            "The gradient is divided by factor where it should be multiplied.",
+            answer=lambda case: {"gradient:x": up(case) / case.inputs["factor"]},
+        ),
+        Mistake(
+            "factor off by one",
+            "The gradient is (1 + factor) or (factor − 1) times the upstream gradient: an "
+            "unstopped x counts as well.",
+            answer=lambda case: {
+                "gradient:x": Either(
+                    (case.inputs["factor"] + 1) * up(case), (case.inputs["factor"] - 1) * up(case)
+                )
+            },
+        ),
+    ),
+    plain=lambda case: {"gradient:x": up(case)},
+    card="x",
+    reread=HANDLES,
+    also="tf.stop_gradient((1.0 - factor) * x) + factor * x, right but for the last digits.",
+)
+
+# round_straight_through, floor_detour ------------------------------------------------------------
+
+
+def _off_the_steps(steps):
+    def make(rng, shape, dtype):
+        return {"x": draw.away(draw.uniform(rng, -2.9, 2.9, shape, dtype), steps, 0.05)}
+
+    return make
+
+
+HALVES = (-2.5, -1.5, -0.5, 0.5, 1.5, 2.5)
+WHOLE = (-2.0, -1.0, 0.0, 1.0, 2.0)
+TO_ZERO = Mistake(
+    "cut towards zero",
+    "Negative numbers come out too large: a cast to an integer cuts towards zero. floor goes down.",
+    answer=lambda case: {"value": np.trunc(case.arrays["x"])},
+)
+
+round_straight_through = Exercise(
+    id="round_straight_through",
+    cases=along_x(_off_the_steps(HALVES)),
+    truth=lambda case: {"value": np.round(case.arrays["x"]), "gradient:x": up(case)},
+    parts={"value": 1, "gradient": 2, "robust": 1},
+    hints=(
+        "The value comes from tf.round, the gradient from a function whose derivative is 1.",
+        "x + (round(x) − x) has the value of round. Which part of it must not be seen by the tape?",
+        "surrogate(tf.round, tf.identity) does it; or x plus the stopped difference.",
+    ),
+    mistakes=(
+        NONE,
+        ZERO,
+        Mistake(
+            "another rounding",
+            "The value is that of floor or ceil. tf.round goes to the nearest integer.",
+            answer=lambda case: {
+                "value": Either(np.floor(case.arrays["x"]), np.ceil(case.arrays["x"]))
+            },
+        ),
+    ),
+    card="x",
+    reread=STRAIGHT,
+    also=(
+        "tf.grad_pass_through(tf.round)(x) is this in one call; it uses tf.custom_gradient inside."
+    ),
+)
+
+floor_detour = Exercise(
+    id="floor_detour",
+    cases=along_x(_off_the_steps(WHOLE)),
+    truth=lambda case: {"value": np.floor(case.arrays["x"]), "gradient:x": up(case)},
+    parts={"value": 1, "gradient": 2, "robust": 1},
+    hints=(
+        "Write down the derivative of x − (x − floor x) as the tape sees it: 1 from the first x, "
+        "and from the bracket?",
+        "From the bracket comes −1. Keep its value and drop its gradient.",
+        "Put tf.stop_gradient around the bracket.",
+    ),
+    mistakes=(
+        NONE,
+        ZERO,
+        TO_ZERO,
+        Mistake(
+            "the fraction",
+            "This is the fractional part of x: a saw. The floor is what is left when it is taken "
+            "away from x.",
+            answer=lambda case: {"value": case.arrays["x"] - np.floor(case.arrays["x"])},
+        ),
+    ),
+    card="x",
+    reread=STRAIGHT,
+    also="The saw by another operation: x - tf.stop_gradient(tf.math.floormod(x, 1.0)).",
+)
+
+# binarize_by_stopping, xnor_by_stopping ----------------------------------------------------------
+
+EDGES = (-1.0, 0.0, 1.0)
+
+
+def binarize_cases(rng):
+    inner = draw.away(draw.uniform(rng, -0.9, 0.9, (3,)), (0.0,))
+    outer = draw.uniform(rng, 1.1, 2.5, (3,)) * np.where(rng.random(3) < 0.5, -1.0, 1.0)
+    x = np.concatenate([EDGES, inner, outer]).astype("float32")
+    others = along_x(
+        lambda rng, shape, dtype: {"x": draw.away(draw.normal(rng, shape, dtype, 1.2), EDGES)},
+        modes=EVERYWHERE,
+    )
+    main = Case("edges, inside and beyond", {"x": x}, draw.like(rng, x), modes=EVERYWHERE)
+    return [main, *others(rng)[1:]]
+
+
+def _inside(case, *, closed=True):
+    size = np.abs(case.arrays["x"])
+    return np.where(size <= 1 if closed else size < 1, up(case), 0.0)
+
+
+binarize_by_stopping = Exercise(
+    id="binarize_by_stopping",
+    cases=binarize_cases,
+    truth=lambda case: {"value": np.sign(case.arrays["x"]), "gradient:x": _inside(case)},
+    parts={"value": 1, "gradient": 3, "robust": 1},
+    hints=(
+        "Look for a function that TensorFlow can differentiate, with slope 1 from −1 to 1 and "
+        "slope 0 beyond.",
+        "tf.clip_by_value(x, -1.0, 1.0) is such a function, and its gradient passes at both ends.",
+        "surrogate(tf.sign, ...) with that clip as the backward function.",
+    ),
+    mistakes=(
+        Mistake(
+            "open interval",
+            "Inside all is right, at exactly −1 and 1 the gradient is zero. Both ends belong to "
+            "the interval.",
+            answer=lambda case: {"gradient:x": _inside(case, closed=False)},
+        ),
+        Mistake(
+            "unclipped",
+            "The gradient passes everywhere. Beyond −1 and 1 it has to stop.",
+            answer=lambda case: {"gradient:x": up(case)},
+        ),
+        Mistake(
+            "soft surrogate",
+            "This is the gradient of tanh, a bell. The one asked for is flat: all of the upstream "
+            "gradient inside, nothing outside.",
+            answer=lambda case: {"gradient:x": up(case) * (1 - np.tanh(case.arrays["x"]) ** 2)},
+        ),
+        Mistake(
+            "sign of zero",
+            "At 0 the value is not 0. tf.sign(0) is 0; a comparison puts zero on one side.",
+            answer=lambda case: {
+                "value": Either(
+                    np.where(case.arrays["x"] >= 0, 1.0, -1.0),
+                    np.where(case.arrays["x"] > 0, 1.0, -1.0),
+                )
+            },
+        ),
+        Mistake(
+            "value clipped",
+            "The value is the clipped x. It has to be the sign; the clip is for the gradient.",
+            answer=lambda case: {"value": np.clip(case.arrays["x"], -1, 1)},
+        ),
+    ),
+    plain=lambda case: {"gradient:x": zeros(case)},
+    card="x",
+    reread=BINARY,
+    also=(
+        "A mask instead of a clip: x * tf.stop_gradient(tf.cast(tf.abs(x) <= 1.0, x.dtype)) as "
+        "the function whose gradient is taken."
+    ),
+)
+
+
+def xnor_cases(rng):
+    cases = along_x(
+        lambda rng, shape, dtype: {"x": draw.away(draw.normal(rng, shape, dtype), (0.0,))},
+        "a float32 matrix",
+        (3, 4),
+        EVERYWHERE,
+    )(rng)
+    nothing = np.zeros((2, 2), "float32")
+    last = Case("all zeros", {"x": nothing}, draw.like(rng, nothing), "robust", EVERYWHERE)
+    return [*cases, last]
+
+
+def _mean_size(case):
+    return float(np.mean(np.abs(case.arrays["x"])))
+
+
+def _through_the_mean(case):
+    sign = np.sign(case.arrays["x"])
+    return np.sum(up(case) * sign) * sign / sign.size
+
+
+xnor_by_stopping = Exercise(
+    id="xnor_by_stopping",
+    cases=xnor_cases,
+    truth=lambda case: {
+        "value": np.sign(case.arrays["x"]) * _mean_size(case),
+        "gradient:x": up(case),
+    },
+    parts={"value": 1, "gradient": 3, "robust": 1},
+    hints=(
+        "The backward function is the identity once more. The forward one is sign times mean, as a "
+        "whole.",
+        "Everything that has the mean in it belongs into the stopped part: then neither its factor "
+        "nor its own gradient shows.",
+        "Stop tf.sign(x) * tf.reduce_mean(tf.abs(x)), and add x minus the stopped x.",
+    ),
+    mistakes=(
+        Mistake(
+            "scaled by E",
+            "The gradient is E = mean |x| times the upstream gradient: E multiplies outside of the "
+            "straight-through part. Take it in.",
+            answer=lambda case: {"gradient:x": _mean_size(case) * up(case)},
+        ),
+        Mistake(
+            "mean contributes",
+            "Some gradient comes back through mean |x|. The mean has to be stopped.",
+            answer=lambda case: {
+                "gradient:x": Either(
+                    _mean_size(case) * up(case) + _through_the_mean(case),
+                    up(case) + _through_the_mean(case),
+                )
+            },
+        ),
+        Mistake(
+            "nan",
+            "For an input of zeros something is divided by its mean size, which is 0. Nothing has "
+            "to be divided here.",
+            pattern="nan",
+        ),
+    ),
+    plain=lambda case: {"gradient:x": _through_the_mean(case)},
+    reread=BINARY,
+    also="With the function of the first exercise: surrogate(lambda x: tf.sign(x) * "
+    "tf.reduce_mean(tf.abs(x)), tf.identity)(x).",
+)
+
+# sigmoid_floor, ramp_floor, fourier_floor --------------------------------------------------------
+
+
+def _sigmoid(z):
+    return 0.5 * (1 + np.tanh(0.5 * z))
+
+
+def _stairs(case, integers=None, outer=1.0, shift=1.0):
+    """low + Σ outer·sigmoid(s·x − shift_k·k) and its derivative, over the given integers."""
+    x, s = case.arrays["x"], case.inputs["sharpness"]
+    low, high = case.inputs["low"], case.inputs["high"]
+    ks = range(low + 1, high + 1) if integers is None else integers
+    total, slope = np.full_like(x, float(low)), np.zeros_like(x)
+    for k in ks:
+        part = _sigmoid(s * (x - k)) if shift == 1.0 else _sigmoid(s * x - k)
+        total, slope = total + outer * part, slope + outer * s * part * (1 - part)
+    return {"value": total, "gradient:x": up(case) * slope}
+
+
+def _either(*answers):
+    """One answer out of several, key by key."""
+    return {key: Either(*(a[key] for a in answers)) for key in answers[0]}
+
+
+def _off_by_one(case):
+    low, high = case.inputs["low"], case.inputs["high"]
+    ranges = (range(low, high), range(low + 1, high), range(low, high + 1))
+    return _either(*(_stairs(case, r) for r in ranges))
+
+
+def _sharpness_misplaced(case):
+    x, s = case.arrays["x"], case.inputs["sharpness"]
+    low, high = case.inputs["low"], case.inputs["high"]
+    parts = [_sigmoid(x - k) for k in range(low + 1, high + 1)]
+    slope = sum(p * (1 - p) for p in parts)
+    outside = [
+        {"value": low + c * sum(parts), "gradient:x": up(case) * c * slope} for c in (s, 1.0, 1 / s)
+    ]
+    return _either(_stairs(case, shift=0.0), *outside)
+
+
+def _sigmoid_inputs(rng, shape, dtype):
+    low = int(rng.integers(-3, 0))
+    high = low + int(rng.integers(3, 6))
+    x = draw.uniform(rng, low + 0.1, high + 0.9, shape, dtype)
+    return {"x": x, "sharpness": round(float(rng.uniform(3, 7)), 2), "low": low, "high": high}
+
+
+sigmoid_floor = Exercise(
+    id="sigmoid_floor",
+    cases=along_x(_sigmoid_inputs),
+    truth=_stairs,
+    parts={"value": 2, "gradient": 1, "robust": 1},
+    hints=(
+        "The staircase begins at low and goes up by 1 at each integer of (low, high]. Which "
+        "integers are these in Python's range?",
+        "range(low + 1, high + 1). Each contributes one sigmoid, centred on its integer.",
+        "Begin with low and add tf.sigmoid(sharpness * (x - k)) for each of these k.",
+    ),
+    mistakes=(
+        Mistake(
+            "off by one step",
+            "A step is missing, added or shifted. The integers are those of (low, high]: low is "
+            "not one of them, high is.",
+            answer=_off_by_one,
+        ),
+        Mistake(
+            "sharpness in the wrong place",
+            "sharpness multiplies the whole distance x − k, inside the sigmoid. Outside it would "
+            "change the height of the steps, and without the bracket their places.",
+            answer=_sharpness_misplaced,
+        ),
+        Mistake(
+            "low forgotten",
+            "The staircase begins at 0. It has to begin at low.",
+            answer=lambda case: {"value": _stairs(case)["value"] - case.inputs["low"]},
+        ),
+        NONE,
+    ),
+    card="x",
+    reread=RELAXED,
+    also=(
+        "In one go over a new axis: low + tf.reduce_sum(tf.sigmoid(sharpness * (x[..., None] - "
+        "ks)), -1), ks a tensor of the integers."
+    ),
+)
+
+
+def _ramp_inputs(rng, shape, dtype):
+    width = round(float(rng.uniform(0.2, 0.6)), 2)
+    x = draw.uniform(rng, -2.95, 2.95, shape, dtype).astype(np.float64)
+    whole, part = np.floor(x), x - np.floor(x)
+    for kink in (0.0, width, 1 - width, 1.0):  # off the joints of this ramp and of the wrong one
+        part = np.where(np.abs(part - kink) < 0.03, np.clip(kink, 0.07, 0.93) + 0.035, part)
+    part = np.where(rng.random(shape) < 0.4, 1 - width * 0.4, part)  # enough of them on the ramp
+    return {"x": np.asarray(whole + part).astype(dtype), "width": width}
+
+
+def _ramp(case, *, early=False, steep=True):
+    x, w = case.arrays["x"], case.inputs["width"]
+    part = x - np.floor(x)
+    slope = 1 / w if steep else 1.0
+    rise = np.minimum(part, w) if early else np.maximum(part - (1 - w), 0.0)
+    on = part < w if early else part > 1 - w
+    return {
+        "value": np.floor(x) + slope * rise,
+        "gradient:x": up(case) * np.where(on, slope, 0.0),
+    }
+
+
+def _early_ramp(case):
+    after = _ramp(case, early=True)
+    return _either(after, {**after, "value": after["value"] - 1})
+
+
+ramp_floor = Exercise(
+    id="ramp_floor",
+    cases=along_x(_ramp_inputs, "a vector of 8", (8,)),
+    truth=_ramp,
+    parts={"value": 2, "gradient": 1, "robust": 1},
+    hints=(
+        "Let r = x − floor(x) be the fractional part. On the flat piece r is below 1 − width, on "
+        "the ramp above it.",
+        "On the ramp the height goes from 0 to 1 while r goes from 1 − width to 1: "
+        "(r − (1 − width)) / width. On the flat piece this is negative.",
+        "floor(x) plus relu of that. tf.floor needs no stopping: its gradient is None, and r still "
+        "has the one of x.",
+    ),
+    mistakes=(
+        Mistake(
+            "ramp after the integer",
+            "The ramp stands at the wrong end of the step: it rises after an integer. It should "
+            "rise on the last width before the next one.",
+            answer=_early_ramp,
+        ),
+        Mistake(
+            "slope too gentle",
+            "The ramp is not steep enough to reach the next step: it has to rise by 1 within "
+            "width.",
+            answer=lambda case: _ramp(case, steep=False),
+        ),
+        Mistake(
+            "no ramp",
+            "The value is that of floor itself: the ramps are missing.",
+            answer=lambda case: {"value": np.floor(case.arrays["x"])},
+        ),
+        NONE,
+    ),
+    card="x",
+    reread=RELAXED,
+    also="By clipping: tf.floor(x) + tf.clip_by_value((r - 1.0) / width + 1.0, 0.0, 1.0).",
+)
+
+
+def _fourier(case, sign=1.0, half=0.5, orders=None, circle=2 * np.pi):
+    x, n = case.arrays["x"], case.inputs["terms"]
+    value, slope = x - half, np.ones_like(x)
+    for k in range(1, n + 1) if orders is None else orders:
+        value = value + sign * np.sin(circle * k * x) / (np.pi * k)
+        slope = slope + sign * circle * np.cos(circle * k * x) / np.pi
+    return {"value": value, "gradient:x": up(case) * slope}
+
+
+def _fourier_inputs(rng, shape, dtype):
+    x = draw.uniform(rng, -2.4, 2.4, shape, dtype)
+    return {"x": x, "terms": int(rng.integers(3, 9))}
+
+
+fourier_floor = Exercise(
+    id="fourier_floor",
+    cases=along_x(_fourier_inputs),
+    truth=_fourier,
+    parts={"value": 2, "gradient": 1, "robust": 1},
+    hints=(
+        "The saw x − floor(x) has the Fourier series ½ − Σ sin(2πkx) / (πk). So floor(x) is x "
+        "minus this.",
+        "x − ½ + Σ: the sum comes with a plus, the half with a minus. k runs from 1 to terms.",
+        "Add tf.sin(2.0 * np.pi * k * x) / (np.pi * k) for k in range(1, terms + 1).",
+    ),
+    mistakes=(
+        Mistake(
+            "sign",
+            "The sum has the wrong sign: with a minus the saw is added once more, not taken away.",
+            answer=lambda case: _fourier(case, sign=-1.0),
+        ),
+        Mistake(
+            "missing ½",
+            "Everything is shifted by a half. The saw has mean ½, which has to be taken away too.",
+            answer=lambda case: {
+                "value": Either(
+                    _fourier(case, half=0.0)["value"], _fourier(case, half=-0.5)["value"]
+                )
+            },
+        ),
+        Mistake(
+            "one term too few",
+            "The last term is missing: k runs from 1 to terms, both included.",
+            answer=lambda case: _fourier(case, orders=range(1, case.inputs["terms"])),
+        ),
+        Mistake(
+            "half a turn",
+            "The waves are too long: one wave for each step takes sin(2πkx).",
+            answer=lambda case: _fourier(case, circle=np.pi),
+        ),
+        NONE,
+    ),
+    tolerance=50.0,
+    card="x",
+    reread=RELAXED,
+)
+
+# smoothed_sign -----------------------------------------------------------------------------------
+
+
+def _smoothed_inputs(rng, shape, dtype):
+    width = round(float(rng.uniform(0.4, 0.8)), 2)
+    x = draw.uniform(rng, -1.6, 1.6, shape, dtype)
+    near = rng.random(shape) < 0.4
+    x = np.asarray(np.where(near, x * width / 2, x)).astype(dtype)
+    return {"x": draw.away(x, (-1.0, -width, width, 1.0), 0.03), "width": width}
+
+
+def _clip_line(case, slope, edge):
+    x = case.arrays["x"]
+    inner = np.abs(x) < edge
+    return {
+        "value": slope * np.clip(x, -edge, edge),
+        "gradient:x": up(case) * np.where(inner, slope, 0.0),
+    }
+
+
+def _tanh_line(case):
+    x, w = case.arrays["x"], case.inputs["width"]
+    t = np.tanh(x / w)
+    return {"value": t, "gradient:x": up(case) * (1 - t * t) / w}
+
+
+smoothed_sign = Exercise(
+    id="smoothed_sign",
+    cases=along_x(_smoothed_inputs, "a vector of 8", (8,)),
+    truth=lambda case: _clip_line(case, 1 / case.inputs["width"], case.inputs["width"]),
+    parts={"value": 2, "gradient": 1, "robust": 1},
+    hints=(
+        "Do not sample. Which share of [x − width, x + width] is positive, which negative? The "
+        "mean of sign is the first minus the second.",
+        "Beyond ±width all of the interval has one sign. Between, the mean grows along a line from "
+        "−1 to 1.",
+        "Clip x / width to the interval from −1 to 1.",
+    ),
+    mistakes=(
+        Mistake(
+            "not divided by width",
+            "The line has slope 1 and ends at ±width. A mean of signs goes from −1 to 1: its "
+            "slope is 1/width.",
+            answer=lambda case: _clip_line(case, 1.0, case.inputs["width"]),
+        ),
+        Mistake(
+            "width ignored",
+            "This is right for width 1 only: the corners have to stand at ±width.",
+            answer=lambda case: _clip_line(case, 1.0, 1.0),
+        ),
+        Mistake(
+            "tanh",
+            "tanh has another shape. Uniform noise makes straight lines: the mean is exactly "
+            "linear between the corners.",
+            answer=_tanh_line,
+        ),
+        Mistake(
+            "sign itself",
+            "This is sign without any noise: the mean over u is what makes it smooth.",
+            answer=lambda case: {"value": np.sign(case.arrays["x"])},
+        ),
+        NONE,
+    ),
+    card="x",
+    reread=NOISE,
+    also="With two ramps: (tf.abs(x + width) - tf.abs(x - width)) / (2.0 * width).",
+)
+
+# masked_weights ----------------------------------------------------------------------------------
+
+
+def masked_cases(rng):
+    def case(name, shape, dtype="float32", part=None, modes=DEFAULT_MODES, variables=()):
+        w = draw.away(draw.normal(rng, shape, dtype), (0.0,), 0.1)
+        mask = np.asarray(rng.random(shape) < 0.5).astype(dtype)
+        if mask.size > 1:
+            mask.flat[0], mask.flat[1] = 0, 1
+        return Case(
+            name, {"w": w, "mask": mask}, draw.like(rng, w), part, modes, variables=variables
+        )
+
+    return [
+        case("a matrix of (3, 2)", (3, 2)),
+        case("float64", (4,), "float64", "robust"),
+        case("a scalar", (), part="robust"),
+        case("a batch of shape (2, 3, 2)", (2, 3, 2), part="robust", modes=EVERYWHERE),
+        case("w a tf.Variable", (5,), part="robust", variables=("w",)),
+    ]
+
+
+masked_weights = Exercise(
+    id="masked_weights",
+    cases=masked_cases,
+    truth=lambda case: {
+        "value": case.arrays["w"],
+        "gradient:w": up(case) * case.arrays["mask"],
+    },
+    parts={"value": 1, "gradient": 2, "robust": 1},
+    hints=(
+        "Every weight appears in the value. Those with mask = 0 appear in a form that the tape "
+        "does not see.",
+        "Two copies of w, one stopped. The mask chooses between them, entry by entry.",
+        "mask * w plus (1 - mask) * the stopped w; or tf.where(mask > 0, w, the stopped w).",
+    ),
+    mistakes=(
+        Mistake(
+            "value masked too",
+            "Weights with mask = 0 are 0 in the value. They are frozen, not removed: the value "
+            "is w everywhere.",
+            answer=lambda case: {"value": case.arrays["w"] * case.arrays["mask"]},
+        ),
+        Mistake(
+            "mask inverted",
+            "The gradient passes where the mask is 0. 1 means that an entry may move.",
+            answer=lambda case: {"gradient:w": up(case) * (1 - case.arrays["mask"])},
+        ),
+        NONE,
+    ),
+    plain=lambda case: {"gradient:w": up(case)},
+    reread=CHANCE,
+    also="tf.stop_gradient(w) + mask * (w - tf.stop_gradient(w)): the bracket is exactly 0.",
+)
+
+# bernoulli_attention -----------------------------------------------------------------------------
+
+
+def bernoulli_cases(rng):
+    def case(name, shape, dtype="float32", part=None, modes=DEFAULT_MODES):
+        probs = draw.uniform(rng, 0.25, 0.75, shape, dtype)
+        gap = np.where(rng.random(shape) < 0.5, -1, 1) * rng.uniform(0.05, 0.24, shape)
+        if np.size(gap) > 1:
+            gap.flat[0], gap.flat[1] = -0.1, 0.1
+        inputs = {
+            "features": draw.away(draw.normal(rng, shape, dtype), (0.0,), 0.2),
+            "probs": probs,
+            "noise": np.asarray(probs + gap).astype(dtype),
+        }
+        return Case(name, inputs, draw.like(rng, probs), part, modes)
+
+    return [
+        case("a matrix of (2, 4)", (2, 4)),
+        case("float64", (4,), "float64", "robust"),
+        case("a scalar", (), part="robust"),
+        case("a batch of shape (2, 3, 2)", (2, 3, 2), part="robust", modes=EVERYWHERE),
+    ]
+
+
+def _fired(case):
+    return (case.arrays["noise"] < case.arrays["probs"]).astype(np.float64)
+
+
+def bernoulli_truth(case):
+    z, f = _fired(case), case.arrays["features"]
+    return {"value": z * f, "gradient:features": up(case) * z, "gradient:probs": up(case) * f}
+
+
+def _relaxed_comparison(case):
+    """The gradient of sigmoid(k·(probs − noise)) for the usual k."""
+    gap = case.arrays["probs"] - case.arrays["noise"]
+    bells = [k * _sigmoid(k * gap) * (1 - _sigmoid(k * gap)) for k in (1.0, 2.0, 5.0, 10.0, 20.0)]
+    return {"gradient:probs": Either(*(up(case) * case.arrays["features"] * b for b in bells))}
+
+
+def _expected_value(case):
+    p, f = case.arrays["probs"], case.arrays["features"]
+    return {"value": p * f, "gradient:features": up(case) * p}
+
+
+bernoulli_attention = Exercise(
+    id="bernoulli_attention",
+    cases=bernoulli_cases,
+    truth=bernoulli_truth,
+    parts={"value": 1, "gradient": 3, "robust": 1},
+    hints=(
+        "z is made by a comparison, which passes nothing. It needs a straight-through gradient: "
+        "value z, and to the tape it is probs.",
+        "Give the mask value z and gradient 1 to probs by the identity of this chapter. Multiply "
+        "that by features; both gradients follow from the product rule.",
+        "z = tf.cast(noise < probs, features.dtype); hard = the stopped z plus (probs minus the "
+        "stopped probs); return hard * features.",
+    ),
+    mistakes=(
+        Mistake(
+            "none",
+            "No gradient reaches probs: a comparison gives a bool, and a bool passes nothing. The "
+            "mask needs a path to probs that does not lead through the comparison.",
+            pattern="none",
+        ),
+        Mistake(
+            "gradient through the comparison",
+            "The gradient to probs is that of a softened comparison, a bell around noise = probs. "
+            "The one asked for does not depend on noise: upstream · features.",
+            answer=_relaxed_comparison,
+        ),
+        Mistake(
+            "only where it fired",
+            "The gradient to probs is masked by z. A feature that was left out says too what a "
+            "larger probability would have brought: upstream · features everywhere.",
+            answer=lambda case: {
+                "gradient:probs": up(case) * case.arrays["features"] * _fired(case)
+            },
+        ),
+        Mistake(
+            "comparison reversed",
+            "The mask is 1 where it should be 0. z = 1 where noise < probs: large probabilities "
+            "fire often.",
+            answer=lambda case: {
+                "value": (1 - _fired(case)) * case.arrays["features"],
+                "gradient:features": (1 - _fired(case)) * up(case),
+            },
+        ),
+        Mistake(
+            "features see the probabilities",
+            "The gradient to features is upstream · probs. The mask that was drawn is asked: "
+            "upstream · z.",
+            answer=lambda case: {"gradient:features": up(case) * case.arrays["probs"]},
+        ),
+        Mistake(
+            "expected mask",
+            "The value is features · probs, the mean over the noise. The mask has to be hard: 0 "
+            "or 1.",
+            answer=_expected_value,
+        ),
+    ),
+    reread=CHANCE,
+    also="As two terms: features * tf.stop_gradient(z) + tf.stop_gradient(features) * "
+    "(probs - tf.stop_gradient(probs)).",
+)
+
+# reinforce_loss ----------------------------------------------------------------------------------
+
+
+def reinforce_cases(rng):
+    def case(name, shape, dtype="float32", part=None, modes=DEFAULT_MODES):
+        inputs = {
+            "log_prob": np.asarray(-draw.uniform(rng, 0.2, 2.5, shape, dtype)),
+            "reward": draw.away(draw.normal(rng, shape, dtype), (0.0,), 0.2),
+        }
+        return Case(name, inputs, draw.upstream(rng, (), dtype), part, modes)
+
+    return [
+        case("a vector of 6", (6,)),
+        case("float64", (4,), "float64", "robust"),
+        case("scalars", (), part="robust"),
+        case("a batch of shape (2, 3)", (2, 3), part="robust", modes=EVERYWHERE),
+    ]
+
+
+def _reinforce(case):
+    lp, r = case.arrays["log_prob"], case.arrays["reward"]
+    return lp, r, up(case) / lp.size
+
+
+def reinforce_truth(case):
+    lp, r, u = _reinforce(case)
+    return {
+        "value": -np.mean(r * lp),
+        "gradient:log_prob": -u * r,
+        "gradient:reward": Either(None, np.zeros_like(r)),
+    }
+
+
+def _unstopped(case):
+    lp, _, u = _reinforce(case)
+    return {"gradient:reward": -u * lp}
+
+
+def _reinforce_sum(case):
+    lp, r, _ = _reinforce(case)
+    return {"value": -np.sum(r * lp), "gradient:log_prob": -up(case) * r}
+
+
+def _product_of_means(case):
+    lp, r, u = _reinforce(case)
+    return {
+        "value": -np.mean(r) * np.mean(lp),
+        "gradient:log_prob": np.full_like(lp, -u * np.mean(r)),
+    }
+
+
+reinforce_loss = Exercise(
+    id="reinforce_loss",
+    cases=reinforce_cases,
+    truth=reinforce_truth,
+    parts={"value": 1, "gradient": 2, "robust": 1},
+    hints=(
+        "The gradient has to move probabilities, weighted by rewards. To the tape the rewards are "
+        "plain numbers.",
+        "Stop the reward. The loss is minus the mean of the products, over all entries.",
+        "-tf.reduce_mean(... * log_prob), with the stopped reward in the gap.",
+    ),
+    mistakes=(
+        Mistake(
+            "reward not stopped",
+            "A gradient reaches the reward. It would train whatever made the reward to be larger "
+            "for likely samples, which is no estimate of anything: stop it.",
+            answer=_unstopped,
+        ),
+        Mistake(
+            "sign",
+            "The sign is wrong. A loss is minimised: minus the mean of reward · log_prob.",
+            answer=lambda case: {
+                "value": -reinforce_truth(case)["value"],
+                "gradient:log_prob": -reinforce_truth(case)["gradient:log_prob"],
+            },
+        ),
+        Mistake(
+            "sum for mean",
+            "You sum. The mean over all entries is asked, so that the batch size does not change "
+            "the step.",
+            answer=_reinforce_sum,
+        ),
+        Mistake(
+            "product of means",
+            "The means are multiplied. Each reward belongs to its own sample: multiply first.",
+            answer=_product_of_means,
+        ),
+        Mistake(
+            "none",
+            "Nothing reaches log_prob: only the reward is to be stopped.",
+            pattern="none",
+        ),
+    ),
+    reread=CHANCE,
+    also=(
+        "A baseline keeps the gradient unbiased and calms it: use reward minus its mean over "
+        "other samples."
+    ),
+)
+
+EXERCISES = [
+    surrogate,
+    reverse_by_stopping,
+    scale_gradient,
+    round_straight_through,
+    floor_detour,
+    binarize_by_stopping,
+    xnor_by_stopping,
+    sigmoid_floor,
+    ramp_floor,
+    fourier_floor,
+    smoothed_sign,
+    masked_weights,
+    bernoulli_attention,
+    reinforce_loss,
+]
