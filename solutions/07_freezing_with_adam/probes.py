@@ -75,7 +75,7 @@ def frozen_step(answer, case, mode):
     given = case.inputs
     optimizer, variable = _optimizer(case), tf.Variable(given["weights"], name="weights")
     others = [tf.Variable(np.ones((5,), given["weights"].dtype), name="other")]
-    optimizer.build(others[: case.options["others"]] + [variable])
+    optimizer.build([*others[: case.options["others"]], variable])
     returned = []
 
     def step(gradient, mask):

@@ -521,7 +521,6 @@ MOVERS = {
 }
 
 
-
 def _all_but(truth, said):
     """The whole table, the entries with this truth answered otherwise."""
     answers = {name: entry.answer for name, entry in MOVERS.items()}
@@ -720,7 +719,7 @@ EXERCISES = [
             ),
             Mistake(
                 "mask not boolean",
-                "The mask also comes as 0 and 1; tf.where wants a bool. Use tf.cast(mask, tf.bool).",
+                "The mask also comes as 0 and 1, and tf.where wants bool: tf.cast(mask, tf.bool).",
                 raises=r"expected to be a bool|bool tensor|but is a float|to be a Tensor of type "
                 r"bool|cannot compute SelectV2",
             ),

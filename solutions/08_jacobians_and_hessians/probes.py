@@ -1,0 +1,131 @@
+"""Chapter 08's probes: layers, models and losses for the learner's functions, and tensor sizes."""
+
+from grader.probe.modes import compile_source
+
+
+def _called(function, arguments, mode):
+    """The function's result, called directly or inside a tf.function."""
+    import tensorflow as tf
+
+    if mode != "outside":
+        return function(*arguments)
+    return tf.function(lambda given: function(*given))(list(arguments))
+
+
+def _constants(case, *names):
+    import tensorflow as tf
+
+    return [tf.constant(case.inputs[name]) for name in names]
+
+
+def kernel_jacobian(answer, case, mode):
+    """The learner's function on a dense layer with a given kernel."""
+    import tensorflow as tf
+
+    given, dtype = case.inputs, case.inputs["x"].dtype.name
+    activation = case.options["activation"]
+    units = given["bias"].size
+    layer = tf.keras.layers.Dense(units, activation=activation, dtype=dtype)
+    layer.build(given["x"].shape)
+    layer.set_weights([given["kernel"], given["bias"]])
+    return {"value": _called(lambda x: answer(layer, x), _constants(case, "x"), mode)}
+
+
+def hessian_matrix(answer, case, mode):
+    """The learner's function on a loss without arguments, over variables in the case's order."""
+    import tensorflow as tf
+
+    formula = compile_source(case.options["loss"])
+    made = {name: tf.Variable(value, name=name) for name, value in case.inputs.items()}
+    variables = [made[name] for name in case.options["order"]]
+
+    @tf.autograph.experimental.do_not_convert
+    def loss():
+        return formula(**{k: tf.convert_to_tensor(v) for k, v in made.items()})
+
+    return {"value": _called(lambda: answer(loss, variables), [], mode)}
+
+
+def penalty(answer, case, mode):
+    """The learner's function on a small model with given weights."""
+    import tensorflow as tf
+
+    given, dtype = case.inputs, case.inputs["x"].dtype.name
+    hidden = tf.keras.layers.Dense(given["b1"].size, activation="tanh", dtype=dtype)
+    output = tf.keras.layers.Dense(given["b2"].size, dtype=dtype)
+    start = tf.keras.Input((given["x"].shape[1],), dtype=dtype)
+    model = tf.keras.Model(start, output(hidden(start)))
+    hidden.set_weights([given["w1"], given["b1"]])
+    output.set_weights([given["w2"], given["b2"]])
+    found = _called(lambda x, y: answer(model, x, y), _constants(case, "x", "y"), mode)
+    if type(found).__name__ == "Blank" or not isinstance(found, list | tuple):
+        return {f"gradient[{i}]": found for i in range(4)}
+    return {f"gradient[{i}]": each for i, each in enumerate(found)}
+
+
+def per_example(answer, case, mode):
+    """The value, or whether a tensor of the traced graph is as large as the full Jacobian."""
+    f = compile_source(case.inputs["f"])
+    if case.part != "memory":
+        return {"value": _called(lambda x: answer(f, x), _constants(case, "x"), mode)}
+    batch, ins = case.inputs["x"].shape
+    largest, result = _largest_tensor(lambda x: answer(f, x), _constants(case, "x"))
+    if largest is None:
+        return {"full Jacobian formed": result}
+    outs = f(*_constants(case, "x")).shape[1]
+    return {"full Jacobian formed": bool(largest >= batch * outs * batch * ins)}
+
+
+def hvp(answer, case, mode):
+    """The product, or whether a tensor of the traced graph is as large as the Hessian."""
+    return _product(answer, case, mode, "v")
+
+
+def hutchinson(answer, case, mode):
+    """The estimate, or whether a tensor of the traced graph is as large as the Hessian."""
+    return _product(answer, case, mode, "probes")
+
+
+def _product(answer, case, mode, second):
+    f, given = compile_source(case.inputs["f"]), _constants(case, "x", second)
+    if case.part != "memory":
+        return {"value": _called(lambda x, more: answer(f, x, more), given, mode)}
+    largest, result = _largest_tensor(lambda x, more: answer(f, x, more), given)
+    if largest is None:
+        return {"Hessian formed": result}
+    return {"Hessian formed": bool(largest >= case.inputs["x"].size ** 2)}
+
+
+def _largest_tensor(function, arguments):
+    """Entries of the largest tensor in the traced graph and all it calls, and what came out.
+
+    None for the entries where no tensor came out. Unknown sizes count as nothing.
+    """
+    import tensorflow as tf
+
+    out = []
+
+    def call(*given):
+        out.append(function(*given))
+        return out[-1] if tf.is_tensor(out[-1]) else None
+
+    graphs, seen, largest = [tf.function(call).get_concrete_function(*arguments).graph], set(), 0
+    while graphs:
+        graph = graphs.pop()
+        for op in graph.get_operations():
+            sizes = (tensor.shape.num_elements() for tensor in op.outputs)
+            largest = max([largest, *(size for size in sizes if size is not None)])
+            for name in _functions_of(op) - seen:
+                seen.add(name)
+                called = graph._get_function(name)
+                if getattr(called, "graph", None) is not None:
+                    graphs.append(called.graph)
+    return (largest if tf.is_tensor(out[-1]) else None), out[-1]
+
+
+def _functions_of(op):
+    """The names of the functions that an op calls."""
+    names = set()
+    for value in op.node_def.attr.values():
+        names |= {value.func.name, *(f.name for f in value.list.func)}
+    return names - {""}

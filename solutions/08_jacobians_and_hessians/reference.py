@@ -1,0 +1,1098 @@
+"""What is true in chapter 08: Jacobians, Hessians and their products in closed form.
+
+Every function that a case hands to the learner stands here twice: as the TensorFlow expression
+that is sent, and as its derivatives in NumPy float64.
+"""
+
+import numpy as np
+
+from grader import draw
+from grader.contract import Case, Either, Exercise, Mistake, Source
+
+EYE = np.eye
+
+# Jacobians: the expression, and the derivative by hand ----------------------------------------
+
+MIXED = "lambda x: tf.stack([x[0] * x[1], tf.exp(x[2]), x[0] + x[2] ** 2, tf.sin(x[1])])"
+GRAM = "lambda x: tf.matmul(x, x, transpose_b=True)"
+OF_SCALAR = "lambda x: tf.stack([x ** 2, tf.sin(x), 3.0 * x])"
+TO_SCALAR = "lambda x: tf.reduce_sum(x ** 3)"
+UNCONNECTED = "lambda x: tf.ones([2, 2], x.dtype)"
+
+
+def _mixed(x):
+    o, e = 0.0, np.exp(x[2])
+    return np.array([[x[1], x[0], o], [o, o, e], [1.0, o, 2 * x[2]], [o, np.cos(x[1]), o]])
+
+
+def _gram(x):
+    rows = EYE(len(x))
+    return np.einsum("ik,jl->ijkl", rows, x) + np.einsum("jk,il->ijkl", rows, x)
+
+
+JACOBIANS = {
+    MIXED: _mixed,
+    GRAM: _gram,
+    OF_SCALAR: lambda x: np.array([2 * x, np.cos(x), 3.0]),
+    TO_SCALAR: lambda x: 3 * x**2,
+    UNCONNECTED: lambda x: np.zeros((2, 2, *x.shape)),
+}
+
+
+def jacobian_truth(case):
+    return {"value": JACOBIANS[case.inputs["f"].text](case.arrays["x"])}
+
+
+def source_first(case):
+    """Source shape before target shape."""
+    x, jacobian = case.arrays["x"], jacobian_truth(case)["value"]
+    target = jacobian.ndim - x.ndim
+    order = [*range(target, jacobian.ndim), *range(target)]
+    return {"value": jacobian.transpose(order)} if target and x.ndim else {}
+
+
+def summed_targets(case):
+    x, jacobian = case.arrays["x"], jacobian_truth(case)["value"]
+    target = jacobian.ndim - x.ndim
+    return {"value": jacobian.sum(axis=tuple(range(target)))} if target else {}
+
+
+def _jacobian_case(rng, name, text, shape, part="value", dtype="float32"):
+    inputs = {"f": Source(text), "x": draw.upstream(rng, shape, dtype)}
+    return Case(name, inputs, part=part, wants=("value",))
+
+
+def jacobian_cases(rng):
+    return [
+        _jacobian_case(rng, "three inputs, four outputs", MIXED, (3,)),
+        _jacobian_case(rng, "a matrix to a matrix", GRAM, (2, 3)),
+        _jacobian_case(rng, "a scalar source", OF_SCALAR, (), "robust"),
+        _jacobian_case(rng, "a scalar target", TO_SCALAR, (4,), "robust"),
+        _jacobian_case(rng, "an unconnected target", UNCONNECTED, (3,), "robust"),
+        _jacobian_case(rng, "float64", MIXED, (3,), "robust", "float64"),
+    ]
+
+
+# kernel_jacobian ------------------------------------------------------------------------------
+
+SLOPES = {
+    "linear": np.ones_like,
+    "tanh": lambda z: 1 - np.tanh(z) ** 2,
+    "softplus": lambda z: 1 / (1 + np.exp(-z)),
+}
+
+
+def kernel_truth(case):
+    a = case.arrays
+    slope = SLOPES[case.options["activation"]](a["x"] @ a["kernel"] + a["bias"])
+    return {"value": np.einsum("bo,bi,op->boip", slope, a["x"], EYE(slope.shape[1]))}
+
+
+def _kernel_order(axes):
+    return lambda case: {"value": kernel_truth(case)["value"].transpose(axes)}
+
+
+def kernel_summed(case):
+    return {"value": kernel_truth(case)["value"].sum(axis=(0, 1))}
+
+
+def kernel_outputs(case):
+    """The Jacobian to the input instead of the kernel, or its diagonal only."""
+    a, jacobian = case.arrays, kernel_truth(case)["value"]
+    slope = SLOPES[case.options["activation"]](a["x"] @ a["kernel"] + a["bias"])
+    full = np.einsum("bo,io,bc->boci", slope, a["kernel"], EYE(len(slope)))
+    rows = np.einsum("bo,io->boi", slope, a["kernel"])
+    return {"value": Either(full, rows, np.einsum("boio->boi", jacobian))}
+
+
+def _kernel_case(rng, name, batch, ins, outs, activation, part, dtype="float32"):
+    inputs = {
+        "x": draw.normal(rng, (batch, ins), dtype),
+        "kernel": draw.normal(rng, (ins, outs), dtype),
+        "bias": draw.normal(rng, (outs,), dtype),
+    }
+    return Case(name, inputs, part=part, options={"activation": activation})
+
+
+def kernel_cases(rng):
+    return [
+        _kernel_case(rng, "four rows, tanh", 4, 3, 2, "tanh", "value"),
+        _kernel_case(rng, "five rows, linear", 5, 2, 3, "linear", "value"),
+        _kernel_case(rng, "one row", 1, 4, 2, "softplus", "robust"),
+        _kernel_case(rng, "float64", 3, 2, 4, "tanh", "robust", "float64"),
+    ]
+
+
+# per_example_jacobian -------------------------------------------------------------------------
+
+PER_ROW = "lambda x: tf.stack([x[:, 0] * x[:, 1], tf.sin(x[:, 1]), x[:, 0] ** 2, x[:, 1]], axis=1)"
+W = np.array([[1.0, -0.5, 0.25], [0.5, 2.0, -1.0]])
+LAYER = f"lambda x: tf.tanh(tf.matmul(x, tf.constant({W.tolist()}, x.dtype)))"
+
+
+def _per_row(x):
+    a, b = x.T
+    o, one = np.zeros_like(a), np.ones_like(a)
+    rows = [[b, a], [o, np.cos(b)], [2 * a, o], [o, one]]
+    return np.array(rows).transpose(2, 0, 1)
+
+
+BLOCKS = {
+    PER_ROW: _per_row,
+    LAYER: lambda x: np.einsum("bo,io->boi", 1 - np.tanh(x @ W) ** 2, W),
+}
+FORMED = "full Jacobian formed"
+
+
+def per_example_truth(case):
+    if case.part == "memory":
+        return {FORMED: False}
+    return {"value": BLOCKS[case.inputs["f"].text](case.arrays["x"])}
+
+
+def wrong_axis(case):
+    """The (b, outs, b, ins) Jacobian summed over another axis than the second batch."""
+    if case.part == "memory":
+        return {}
+    blocks = per_example_truth(case)["value"]
+    full = np.einsum("boi,bc->boci", blocks, EYE(len(blocks)))
+    return {"value": Either(full.sum(0), full.sum(1), full.sum(3), blocks.sum(1), full)}
+
+
+def _outside_memory(change):
+    return lambda case: {} if case.part == "memory" else {"value": change(case)}
+
+
+def _per_example_case(rng, name, text, batch, part, dtype="float32"):
+    inputs = {"f": Source(text), "x": draw.upstream(rng, (batch, 2), dtype)}
+    modes = ("eager",) if part == "memory" else ("eager", "outside")
+    return Case(name, inputs, part=part, modes=modes)
+
+
+def per_example_cases(rng):
+    return [
+        _per_example_case(rng, "five rows of two, four outputs each", PER_ROW, 5, "value"),
+        _per_example_case(rng, "three rows through a layer", LAYER, 3, "value"),
+        _per_example_case(rng, "the traced graph for 23 rows", LAYER, 23, "memory"),
+        _per_example_case(rng, "one row", PER_ROW, 1, "robust"),
+        _per_example_case(rng, "float64", LAYER, 4, "robust", "float64"),
+    ]
+
+
+# rows_are_independent -------------------------------------------------------------------------
+
+NORMALISED = (
+    "lambda x: tf.nn.batch_normalization(x, tf.reduce_mean(x, 0), "
+    "tf.math.reduce_variance(x, 0), None, None, 1e-3)"
+)
+INDEPENDENT = {
+    LAYER: True,
+    "lambda x: tf.nn.softmax(x, axis=1)": True,
+    NORMALISED: False,
+    "lambda x: tf.concat([x[:1] + 0.01 * x[-1:], x[1:]], 0)": False,
+    "lambda x: tf.cumsum(x, 0)": False,
+    "lambda x: x + 1e-3 * tf.roll(x, 1, 0)": False,
+    "lambda x: tf.ones_like(x)": True,
+    "lambda x: x - tf.reduce_mean(x, 0, keepdims=True)": False,
+}
+PLAIN = {
+    LAYER: "a dense layer",
+    "lambda x: tf.nn.softmax(x, axis=1)": "softmax within a row",
+    NORMALISED: "batch normalisation in training mode",
+    "lambda x: tf.concat([x[:1] + 0.01 * x[-1:], x[1:]], 0)": "the last row leaks into the first",
+    "lambda x: tf.cumsum(x, 0)": "a cumulative sum down the batch",
+    "lambda x: x + 1e-3 * tf.roll(x, 1, 0)": "a weak coupling of neighbours",
+    "lambda x: tf.ones_like(x)": "a constant function",
+    "lambda x: x - tf.reduce_mean(x, 0, keepdims=True)": "float64, the batch mean taken off",
+}
+
+
+def independent_truth(case):
+    return {"value": INDEPENDENT[case.inputs["f"].text]}
+
+
+def independent_cases(rng):
+    def case(text, at):
+        part, dtype = ("value" if at < 4 else "robust"), ("float64" if at == 7 else "float32")
+        inputs = {"f": Source(text), "x": draw.upstream(rng, (4, 2), dtype)}
+        return Case(PLAIN[text], inputs, part=part, modes=("eager",), wants=("value",))
+
+    return [case(text, at) for at, text in enumerate(INDEPENDENT)]
+
+
+# Functions to a scalar: gradient and Hessian --------------------------------------------------
+
+CUBIC = "lambda x: tf.reduce_sum(x ** 3) + tf.reduce_sum(x) ** 2"
+LOGSUMEXP = "lambda x: tf.reduce_logsumexp(x) + tf.reduce_sum(x ** 2)"
+LINEAR = "lambda x: 3.0 * tf.reduce_sum(x)"
+
+
+def _softmax(x):
+    e = np.exp(x - x.max())
+    return e / e.sum()
+
+
+GRADIENTS = {
+    CUBIC: lambda x: 3 * x**2 + 2 * x.sum(),
+    LOGSUMEXP: lambda x: _softmax(x) + 2 * x,
+    LINEAR: lambda x: np.full_like(x, 3.0),
+}
+# On flat x: (n, n).
+HESSIANS = {
+    CUBIC: lambda x: np.diag(6 * x) + 2.0,
+    LOGSUMEXP: lambda x: np.diag(_softmax(x) + 2) - np.outer(_softmax(x), _softmax(x)),
+    LINEAR: lambda x: np.zeros((x.size, x.size)),
+}
+
+
+def _flat(case):
+    """The Hessian of the case's f at its x, as (n, n)."""
+    return HESSIANS[case.inputs["f"].text](case.arrays["x"].ravel())
+
+
+def hessian_truth(case):
+    shape = case.arrays["x"].shape
+    return {"value": _flat(case).reshape(shape + shape)}
+
+
+def hessian_summed(case):
+    return {"value": _flat(case).sum(axis=0).reshape(case.arrays["x"].shape)}
+
+
+def hessian_flat(case):
+    return {"value": _flat(case)} if case.arrays["x"].ndim != 1 else {}
+
+
+def of_linear(case):
+    """None where f is linear: its gradient is a constant, and no path leads back to x."""
+    linear = isinstance(case.inputs.get("f"), Source) and case.inputs["f"].text == LINEAR
+    return {"value": None} if linear and case.part != "memory" else {}
+
+
+def _scalar_case(rng, name, text, shape, part, dtype="float32", **more):
+    inputs = {"f": Source(text), "x": draw.upstream(rng, shape, dtype), **more}
+    return Case(name, inputs, part=part, wants=("value",))
+
+
+def hessian_cases(rng):
+    return [
+        _scalar_case(rng, "a vector of four", CUBIC, (4,), "value"),
+        _scalar_case(rng, "a matrix of shape (2, 3)", LOGSUMEXP, (2, 3), "value"),
+        _scalar_case(rng, "a linear function", LINEAR, (3,), "robust"),
+        _scalar_case(rng, "a scalar", CUBIC, (), "robust"),
+        _scalar_case(rng, "float64", LOGSUMEXP, (3, 2), "robust", "float64"),
+    ]
+
+
+# hessian_matrix -------------------------------------------------------------------------------
+
+# loss = Σ_j exp(w[0, j] − 2 w[1, j] + b[j]) + Σ u³: w and b are coupled, u stands alone.
+COUPLED = "lambda w, b, u: tf.reduce_sum(tf.exp(w[0] - 2.0 * w[1] + b)) + tf.reduce_sum(u ** 3)"
+C = np.array([1.0, -2.0])
+
+
+def _parts_of(case):
+    """Second derivatives by pairs of flat variables: w (row-major), b, u."""
+    a = case.arrays
+    e = np.exp(C @ a["w"] + a["b"])
+    ww = np.einsum("i,k,jl,j->ijkl", C, C, EYE(e.size), e).reshape(2 * e.size, 2 * e.size)
+    wb = np.einsum("i,jl,j->ijl", C, EYE(e.size), e).reshape(2 * e.size, e.size)
+    n = {"w": 2 * e.size, "b": e.size, "u": a["u"].size}
+    parts = {(p, q): np.zeros((n[p], n[q])) for p in n for q in n}
+    parts |= {("w", "w"): ww, ("w", "b"): wb, ("b", "w"): wb.T, ("b", "b"): np.diag(e)}
+    return parts | {("u", "u"): np.diag(6 * a["u"].ravel())}
+
+
+def _assemble(case, order=None):
+    parts, order = _parts_of(case), order or case.options["order"]
+    return np.block([[parts[p, q] for q in order] for p in order])
+
+
+def matrix_truth(case):
+    return {"value": _assemble(case)}
+
+
+def blocks_exchanged(case):
+    """The variables in another order: reversed or sorted."""
+    order = case.options["order"]
+    others = [order[::-1], sorted(order)]
+    return {"value": Either(*(_assemble(case, o) for o in others if o != order))}
+
+
+def blocks_diagonal(case):
+    parts = {k: v if k[0] == k[1] else 0 * v for k, v in _parts_of(case).items()}
+    order = case.options["order"]
+    return {"value": np.block([[parts[p, q] for q in order] for p in order])}
+
+
+def column_major(case):
+    """Each matrix flattened along its columns."""
+    size = case.arrays["b"].size
+    places = {
+        "w": np.arange(2 * size).reshape(2, size).T.ravel(),
+        "b": np.arange(size),
+        "u": np.arange(case.arrays["u"].size),
+    }
+    parts, order = _parts_of(case), case.options["order"]
+    turned = {(p, q): v[np.ix_(places[p], places[q])] for (p, q), v in parts.items()}
+    return {"value": np.block([[turned[p, q] for q in order] for p in order])}
+
+
+def _matrix_case(rng, name, order, size, part, dtype="float32", u=(2,)):
+    inputs = {
+        "w": draw.normal(rng, (2, size), dtype, 0.4),
+        "b": draw.normal(rng, (size,), dtype, 0.4),
+        "u": draw.upstream(rng, u, dtype),
+    }
+    options = {"order": order, "loss": COUPLED}
+    return Case(name, inputs, part=part, options=options)
+
+
+def matrix_cases(rng):
+    return [
+        _matrix_case(rng, "a kernel, a bias, a vector apart", ["w", "b", "u"], 3, "value"),
+        _matrix_case(rng, "another order", ["u", "w", "b"], 2, "robust"),
+        _matrix_case(rng, "float64, a scalar among them", ["b", "u", "w"], 2, "robust",
+                     "float64", ()),
+    ]  # fmt: skip
+
+
+# newton_step ----------------------------------------------------------------------------------
+
+
+def _system(case):
+    a, p = case.arrays, case.inputs
+    n = a["x"].size
+    return a["x"], a["gradient"].ravel(), a["hessian"].reshape(n, n), p["damping"]
+
+
+def newton_truth(case):
+    x, g, h, damping = _system(case)
+    return {"value": x - np.linalg.solve(h + damping * EYE(g.size), g).reshape(x.shape)}
+
+
+def newton_sign(case):
+    x = case.arrays["x"]
+    return {"value": 2 * x - newton_truth(case)["value"]}
+
+
+def damping_forgotten(case):
+    x, g, h, _ = _system(case)
+    return _solved(x, g, h)
+
+
+def damping_everywhere(case):
+    x, g, h, damping = _system(case)
+    return _solved(x, g, h + damping) if g.size > 1 else {}
+
+
+def _solved(x, g, matrix):
+    """The step with this matrix; nothing is said where rounding alone decides."""
+    if np.linalg.matrix_rank(matrix, tol=1e-3) < g.size:
+        return {}
+    return {"value": x - np.linalg.solve(matrix, g).reshape(x.shape)}
+
+
+def unflattened(case):
+    """The last two axes inverted as if they were the matrix."""
+    x, _, _, damping = _system(case)
+    if x.ndim != 2 or x.shape[0] != x.shape[1]:
+        return {}
+    h = case.arrays["hessian"] + damping * EYE(len(x))
+    inverse = np.linalg.inv(h)
+    return {"value": x - np.tensordot(inverse, case.arrays["gradient"], 2)}
+
+
+def _newton_case(rng, name, shape, damping, part, dtype="float32", singular=False):
+    n = int(np.prod(shape))
+    basis, _ = np.linalg.qr(rng.standard_normal((n, n)))
+    sizes = rng.uniform(0.5, 3.0, n)
+    if singular:
+        sizes[: n // 2] = 0.0
+    h = (basis * sizes) @ basis.T
+    inputs = {
+        "x": draw.normal(rng, shape, dtype),
+        "gradient": draw.upstream(rng, shape, dtype),
+        "hessian": ((h + h.T) / 2).reshape(shape + shape).astype(dtype),
+        "damping": damping,
+    }
+    return Case(name, inputs, part=part, wants=("value",))
+
+
+def newton_cases(rng):
+    return [
+        _newton_case(rng, "a vector of four", (4,), 0.25, "value"),
+        _newton_case(rng, "a square matrix", (2, 2), 0.5, "value"),
+        _newton_case(rng, "a matrix of shape (2, 3)", (2, 3), 0.25, "value"),
+        _newton_case(rng, "a singular Hessian", (4,), 0.5, "robust", singular=True),
+        _newton_case(rng, "a scalar", (), 0.25, "robust"),
+        _newton_case(rng, "float64", (3,), 0.125, "robust", "float64"),
+    ]
+
+
+# hvp ------------------------------------------------------------------------------------------
+
+HESSIAN_FORMED = "Hessian formed"
+
+
+def hvp_truth(case):
+    if case.part == "memory":
+        return {HESSIAN_FORMED: False}
+    v = case.arrays["v"]
+    return {"value": (_flat(case) @ v.ravel()).reshape(v.shape)}
+
+
+def gradient_times_v(case):
+    g, v = GRADIENTS[case.inputs["f"].text](case.arrays["x"]), case.arrays["v"]
+    return Either(g * v, np.asarray(np.sum(g * v)))
+
+
+def row_sums_times_v(case):
+    v = case.arrays["v"]
+    return _flat(case).sum(axis=0).reshape(v.shape) * v
+
+
+def _pair_case(rng, name, text, shape, part, second, dtype="float32", stack=()):
+    """f, x and a further argument of x's shape, or a stack of them."""
+    size = (*stack, *shape)
+    more = rng.choice([-1.0, 1.0], size) if second == "probes" else draw.upstream(rng, size)
+    inputs = {"f": Source(text), "x": draw.upstream(rng, shape, dtype)}
+    inputs[second] = np.asarray(more).astype(dtype)
+    modes = ("eager",) if part == "memory" else ("eager", "outside")
+    return Case(name, inputs, part=part, modes=modes)
+
+
+def hvp_cases(rng):
+    return [
+        _pair_case(rng, "a vector of five", CUBIC, (5,), "value", "v"),
+        _pair_case(rng, "a matrix of shape (2, 3)", LOGSUMEXP, (2, 3), "value", "v"),
+        _pair_case(rng, "the traced graph for n = 60", CUBIC, (60,), "memory", "v"),
+        _pair_case(rng, "a linear function", LINEAR, (3,), "robust", "v"),
+        _pair_case(rng, "a scalar", CUBIC, (), "robust", "v"),
+        _pair_case(rng, "float64", LOGSUMEXP, (4,), "robust", "v", "float64"),
+    ]
+
+
+# hessian_norm ---------------------------------------------------------------------------------
+
+
+def _differences(case, change=None):
+    """(g(x + hz) − g(x − hz)) / 2h for each direction z."""
+    a, h = case.arrays, case.inputs["h"]
+    g = GRADIENTS[case.inputs["f"].text]
+    rows = [(g(a["x"] + h * z), g(a["x"] - h * z), z) for z in a["directions"]]
+    quotient = change or (lambda up, down, z: (up - down) / (2 * h))
+    return np.array([quotient(*row).ravel() for row in rows])
+
+
+def norm_truth(case):
+    return {"value": np.sqrt(np.mean(np.sum(_differences(case) ** 2, axis=1)))}
+
+
+def _norm_of(rows):
+    return {"value": np.sqrt(np.mean(np.sum(rows**2, axis=1)))}
+
+
+def bracket_lost(case):
+    h = case.inputs["h"]
+    return _norm_of(_differences(case, lambda up, down, z: up - down / (2 * h)))
+
+
+def by_direction(case):
+    """Divided by the random direction: the published formula, once its brackets are set."""
+    h = case.inputs["h"]
+    return _norm_of(_differences(case, lambda up, down, z: (up - down) / (2 * h * z)))
+
+
+def mean_of_norms(case):
+    return {"value": np.mean(np.sqrt(np.sum(_differences(case) ** 2, axis=1)))}
+
+
+def one_h_lost(case):
+    return _norm_of(_differences(case, lambda up, down, z: (up - down) / 2))
+
+
+def entries_averaged(case):
+    return {"value": np.sqrt(np.mean(_differences(case) ** 2))}
+
+
+def _norm_case(rng, name, text, shape, h, part, dtype="float32"):
+    directions = draw.upstream(rng, (4, *shape), dtype)
+    return _scalar_case(rng, name, text, shape, part, dtype, directions=directions, h=h)
+
+
+def norm_cases(rng):
+    return [
+        _norm_case(rng, "a vector of four", CUBIC, (4,), 0.25, "value"),
+        _norm_case(rng, "a matrix of shape (2, 3)", LOGSUMEXP, (2, 3), 0.5, "value"),
+        _norm_case(rng, "a scalar", CUBIC, (), 0.125, "robust"),
+        _norm_case(rng, "float64", LOGSUMEXP, (3,), 0.0625, "robust", "float64"),
+    ]
+
+
+# hutchinson_trace -----------------------------------------------------------------------------
+
+
+def _quadratic(case):
+    h = _flat(case)
+    return np.array([z.ravel() @ h @ z.ravel() for z in case.arrays["probes"]])
+
+
+def trace_truth(case):
+    if case.part == "memory":
+        return {HESSIAN_FORMED: False}
+    return {"value": np.mean(_quadratic(case))}
+
+
+def normalised(case):
+    return np.mean(_quadratic(case)) / case.arrays["x"].size
+
+
+def true_trace(case):
+    return np.trace(_flat(case))
+
+
+def trace_cases(rng):
+    three = {"second": "probes", "stack": (3,)}
+    return [
+        _pair_case(rng, "a vector of five, three probes", CUBIC, (5,), "value", **three),
+        _pair_case(rng, "a matrix of shape (2, 3)", LOGSUMEXP, (2, 3), "value", **three),
+        _pair_case(rng, "the traced graph for n = 60", CUBIC, (60,), "memory", **three),
+        _pair_case(rng, "a linear function", LINEAR, (3,), "robust", **three),
+        _pair_case(rng, "one probe of a scalar", CUBIC, (), "robust", "probes", stack=(1,)),
+        _pair_case(rng, "float64", LOGSUMEXP, (4,), "robust", dtype="float64", **three),
+    ]
+
+
+# input_gradient_penalty -----------------------------------------------------------------------
+
+NAMES = ("w1", "b1", "w2", "b2")
+
+
+def _forward(case):
+    a = case.arrays
+    hidden = np.tanh(a["x"] @ a["w1"] + a["b1"])
+    return hidden, hidden @ a["w2"] + a["b2"] - a["y"]
+
+
+def _penalty(case, weigh, scale=None):
+    """The gradients of penalty(dL/dx), reverse mode by hand; weigh: dL/dx to d(penalty)/d(dL/dx).
+
+    L = scale · Σ (tanh(x w1 + b1) w2 + b2 − y)², scale 1/size for the mean.
+    """
+    a = case.arrays
+    hidden, error = _forward(case)
+    scale = 1 / error.size if scale is None else scale
+    slope = 1 - hidden**2
+    r = 2 * scale * error
+    back = r @ a["w2"].T
+    bar = weigh((back * slope) @ a["w1"].T)
+    through = bar @ a["w1"]
+    w1 = bar.T @ (back * slope)
+    back_bar, hidden_bar = through * slope, through * back * (-2 * hidden)
+    w2 = back_bar.T @ r
+    error_bar = 2 * scale * (back_bar @ a["w2"])
+    w2 = w2 + hidden.T @ error_bar
+    pre = (hidden_bar + error_bar @ a["w2"].T) * slope
+    w1 = w1 + a["x"].T @ pre
+    found = (w1, pre.sum(0), w2, error_bar.sum(0))
+    return {f"gradient[{i}]": g for i, g in enumerate(found)}
+
+
+def _whole(gradient):
+    return gradient / np.sqrt(np.sum(gradient**2))
+
+
+def penalty_truth(case):
+    return _penalty(case, _whole)
+
+
+def by_row(case):
+    """The sum or the mean of the rows' norms."""
+
+    def rows(g):
+        return g / np.sqrt(np.sum(g**2, axis=1, keepdims=True))
+
+    summed = _penalty(case, rows)
+    count = len(case.arrays["x"])
+    return {k: Either(v, v / count) for k, v in summed.items()} if count > 1 else {}
+
+
+def squared(case):
+    return _penalty(case, lambda g: 2 * g)
+
+
+def summed_loss(case):
+    return _penalty(case, _whole, 1.0)
+
+
+def of_the_loss(case):
+    """The ordinary gradients of the loss."""
+    a = case.arrays
+    hidden, error = _forward(case)
+    r = 2 * error / error.size
+    pre = (r @ a["w2"].T) * (1 - hidden**2)
+    found = (a["x"].T @ pre, pre.sum(0), hidden.T @ r, r.sum(0))
+    return {f"gradient[{i}]": g for i, g in enumerate(found)}
+
+
+def _penalty_case(rng, name, batch, ins, hidden, outs, part, dtype="float32"):
+    shapes = {"x": (batch, ins), "y": (batch, outs), "w1": (ins, hidden), "b1": (hidden,)}
+    shapes |= {"w2": (hidden, outs), "b2": (outs,)}
+    inputs = {k: draw.normal(rng, shape, dtype) for k, shape in shapes.items()}
+    return Case(name, inputs, part=part)
+
+
+def penalty_cases(rng):
+    return [
+        _penalty_case(rng, "six rows, one hidden layer", 6, 3, 4, 1, "gradient"),
+        _penalty_case(rng, "three outputs", 4, 2, 5, 3, "gradient"),
+        _penalty_case(rng, "one row", 1, 3, 3, 2, "robust"),
+        _penalty_case(rng, "float64", 5, 2, 3, 1, "robust", "float64"),
+    ]
+
+
+def _keys(answer):
+    """Only the keys that the part of the case asks for."""
+    return lambda case: {} if case.part == "memory" else {"value": answer(case)}
+
+
+FORMS = Mistake(
+    "forms the Hessian",
+    "The graph holds a tensor with n² entries: the whole Hessian. Differentiate the inner product "
+    "of gradient and vector instead; that costs no more than a few gradients.",
+    lambda case: {HESSIAN_FORMED: True} if case.part == "memory" else {},
+)
+NO_PATH = Mistake(
+    "none for a linear function",
+    "The gradient of a linear f is a constant, so no path leads from it back to x, and the tape "
+    'returns None. Its second derivative is zero: use unconnected_gradients="zero" or zeros.',
+    of_linear,
+)
+
+EXERCISES = [
+    Exercise(
+        id="jacobian_by_rows",
+        cases=jacobian_cases,
+        truth=jacobian_truth,
+        parts={"value": 3, "robust": 1},
+        hints=(
+            "Row i of the Jacobian is the gradient of the i-th entry of y = f(x). Flatten y inside "
+            "the tape, and ask a persistent tape for the gradient of each entry.",
+            "The entries must be made inside the tape: flat = tf.reshape(f(x), [-1]), then "
+            "tf.unstack(flat). Outside it they are not recorded.",
+            'rows = [tape.gradient(e, x, unconnected_gradients="zero") for e in entries]; stack '
+            "them and reshape to y.shape + x.shape.",
+        ),
+        mistakes=(
+            Mistake(
+                "transposed",
+                "You put the source's axes first. A Jacobian has the target's shape, then the "
+                "source's: row i belongs to output i.",
+                source_first,
+            ),
+            Mistake(
+                "gradient of the sum",
+                "tape.gradient of a whole y sums over its entries. One gradient per entry is "
+                "asked.",
+                summed_targets,
+            ),
+            Mistake(
+                "none for an unconnected target",
+                "f does not depend on x here, and tape.gradient returns None. The Jacobian is "
+                'zero: unconnected_gradients="zero".',
+                raises="None|convert a value",
+            ),
+        ),
+        reread="One row at a time",
+    ),
+    Exercise(
+        id="kernel_jacobian",
+        cases=kernel_cases,
+        truth=kernel_truth,
+        parts={"value": 2, "robust": 1},
+        probe="kernel_jacobian",
+        hints=(
+            "layer.kernel is a variable; the tape watches it by itself. Call the layer inside.",
+            "tape.jacobian(y, layer.kernel) has the shape of y, then that of the kernel.",
+        ),
+        mistakes=(
+            Mistake(
+                "transposed",
+                "These are the right numbers in another order of axes. First the target (batch, "
+                "out), then the source (in, out).",
+                lambda case: {
+                    "value": Either(
+                        *(
+                            kernel_truth(case)["value"].transpose(axes)
+                            for axes in ((2, 3, 0, 1), (2, 0, 1, 3), (1, 0, 2, 3), (0, 1, 3, 2))
+                        )
+                    )
+                },
+            ),
+            Mistake(
+                "gradient of the sum",
+                "This is tape.gradient: the Jacobian, summed over its target axes. Use "
+                "tape.jacobian.",
+                kernel_summed,
+            ),
+            Mistake(
+                "another source",
+                "These are derivatives to the input, or only the blocks that are not zero. The "
+                "whole Jacobian to layer.kernel is asked.",
+                kernel_outputs,
+            ),
+        ),
+        reread="tape.jacobian",
+    ),
+    Exercise(
+        id="per_example_jacobian",
+        cases=per_example_cases,
+        truth=per_example_truth,
+        parts={"value": 2, "memory": 2, "robust": 1},
+        probe="per_example",
+        hints=(
+            "Row b of y depends on row b of x only. So the gradient of the sum over the batch of "
+            "output o holds row o of every example's Jacobian at once.",
+            "There is a tape method that does this: it takes y and x and returns (b, outs, ins).",
+            "tape.batch_jacobian(y, x). By hand: one tape.gradient for each column y[:, o], "
+            "stacked along axis 1.",
+        ),
+        mistakes=(
+            Mistake(
+                "sum over the wrong axis",
+                "The full Jacobian is (b, outs, b, ins). To get (b, outs, ins), the second of the "
+                "two batch axes must go.",
+                wrong_axis,
+            ),
+            Mistake(
+                "transposed",
+                "You return (b, ins, outs): outputs come before inputs.",
+                _outside_memory(lambda case: per_example_truth(case)["value"].transpose(0, 2, 1)),
+            ),
+            Mistake(
+                "full Jacobian",
+                "The values are right, but the graph holds all (b, outs, b, ins) entries, almost "
+                "all of them zero. That is what runs out of memory.",
+                lambda case: {FORMED: True} if case.part == "memory" else {},
+            ),
+        ),
+        reread="A batch of Jacobians",
+    ),
+    Exercise(
+        id="rows_are_independent",
+        cases=independent_cases,
+        truth=independent_truth,
+        parts={"value": 3, "robust": 1},
+        hints=(
+            "Here the full Jacobian (b, outs, b, ins) is the right tool: for a small batch. Look "
+            "at the blocks that join different examples.",
+            "Move the batch axes together, and take the largest magnitude where they differ. "
+            "Compare it with something below 1e-4.",
+            "J = tape.jacobian(y, x), None counts as zeros; off = tf.einsum('bocj->bcoj', J) where "
+            "b is not c; return bool(max |off| < 1e-5).",
+        ),
+        mistakes=(
+            Mistake(
+                "coupling missed",
+                "A coupled function came through as independent. Look at every block that joins "
+                "two different examples, above and below the diagonal, and at its magnitude.",
+                lambda case: {"value": True},
+            ),
+            Mistake(
+                "independent called coupled",
+                "An independent function was called coupled. Only the blocks of different examples "
+                "count, and exact zeros there are no coupling.",
+                lambda case: {"value": False},
+            ),
+            Mistake(
+                "none for a constant function",
+                "A constant function has no Jacobian on the tape, which returns None. No coupling: "
+                "True.",
+                raises="NoneType|None values",
+            ),
+        ),
+        reread="Where the shortcut lies",
+    ),
+    Exercise(
+        id="hessian",
+        cases=hessian_cases,
+        truth=hessian_truth,
+        parts={"value": 3, "robust": 1},
+        hints=(
+            "The Hessian is the Jacobian of the gradient: an inner tape for the gradient, and the "
+            "outer one recording it.",
+            "Take the inner gradient inside the outer tape's block, and the jacobian after it.",
+            'outer.jacobian(g, x, unconnected_gradients="zero"), and watch x on both tapes.',
+        ),
+        mistakes=(
+            Mistake(
+                "gradient of a sum",
+                "outer.gradient sums the rows of the Hessian. For all of it use outer.jacobian.",
+                hessian_summed,
+            ),
+            NO_PATH,
+            Mistake(
+                "flattened",
+                "The numbers are right, as an (n, n) matrix. Asked is x.shape + x.shape.",
+                hessian_flat,
+            ),
+        ),
+        reread="The Hessian",
+    ),
+    Exercise(
+        id="hessian_matrix",
+        cases=matrix_cases,
+        truth=matrix_truth,
+        parts={"value": 3, "robust": 1},
+        probe="hessian_matrix",
+        hints=(
+            "The gradient is a list with one tensor per variable. Flatten and join it inside the "
+            "outer tape, to one vector of n entries.",
+            "The outer jacobian of that vector to the list gives one block of columns per "
+            "variable: n rows, then the variable's shape.",
+            "joined = tf.concat([tf.reshape(g, [-1]) for g in grads], 0); blocks = "
+            'outer.jacobian(joined, variables, unconnected_gradients="zero"); reshape each to '
+            "(n, -1) and join along axis 1.",
+        ),
+        mistakes=(
+            Mistake(
+                "blocks in the wrong place",
+                "The blocks are right and stand in another order. They follow the order of "
+                "`variables`, in rows and columns.",
+                blocks_exchanged,
+            ),
+            Mistake(
+                "diagonal blocks only",
+                "You have the Hessian of each variable alone. The mixed derivatives between two "
+                "variables are missing.",
+                blocks_diagonal,
+            ),
+            Mistake(
+                "column-major",
+                "A matrix was flattened along its columns. tf.reshape runs along the rows.",
+                column_major,
+            ),
+            Mistake(
+                "none for an unconnected block",
+                "Two variables that never meet have no mixed derivative on the tape: None, where "
+                'zeros belong. Use unconnected_gradients="zero".',
+                raises="None|convert a value",
+            ),
+        ),
+        reread="Several variables, one matrix",
+    ),
+    Exercise(
+        id="newton_step",
+        cases=newton_cases,
+        truth=newton_truth,
+        parts={"value": 3, "robust": 1},
+        tolerance=20.0,
+        hints=(
+            "A linear system has a matrix and a vector. Reshape the Hessian to (n, n) and the "
+            "gradient to (n, 1), n being the number of entries of x.",
+            "Add damping * tf.eye(n, dtype=x.dtype) to the matrix; then tf.linalg.solve.",
+            "x - tf.reshape(tf.linalg.solve(H + damping * I, g), x.shape).",
+        ),
+        mistakes=(
+            Mistake(
+                "inverse of the unflattened",
+                "You inverted the last two axes of the unflattened Hessian. The matrix to invert "
+                "has one row per entry of x: reshape to (n, n) first.",
+                unflattened,
+            ),
+            Mistake(
+                "inverse of the unflattened",
+                "The last two axes of the unflattened Hessian are not the matrix; here they are "
+                "not even square. Reshape it to (n, n) first.",
+                raises="must be square|square matri|must be equal, but are",
+            ),
+            Mistake(
+                "damping forgotten",
+                "damping is not added to the diagonal. Where the Hessian is singular there is no "
+                "step without it.",
+                damping_forgotten,
+            ),
+            Mistake(
+                "damping forgotten",
+                "The Hessian is singular here, and damping was to save it: add it to the diagonal.",
+                raises="not invertible",
+            ),
+            Mistake(
+                "damping everywhere",
+                "damping was added to every entry of the Hessian. It belongs on the diagonal: "
+                "damping times the identity.",
+                damping_everywhere,
+            ),
+            Mistake(
+                "sign",
+                "The step goes uphill: subtract it.",
+                newton_sign,
+            ),
+        ),
+        reread="A step of Newton's",
+    ),
+    Exercise(
+        id="hvp",
+        cases=hvp_cases,
+        truth=hvp_truth,
+        parts={"value": 3, "memory": 2, "robust": 1},
+        probe="hvp",
+        hints=(
+            "H v is the gradient of the number g·v, g being the gradient of f. No matrix occurs.",
+            "Take g inside the outer tape. Then outer.gradient(g, x, output_gradients=v) is "
+            "exactly the gradient of the sum of g · v.",
+            'Add unconnected_gradients="zero" for linear f, and watch x on both tapes.',
+        ),
+        mistakes=(
+            FORMS,
+            NO_PATH,
+            Mistake(
+                "first derivative only",
+                "This is the gradient times v. One more derivative is asked.",
+                _keys(gradient_times_v),
+            ),
+            Mistake(
+                "row sums times v",
+                "You took the gradient of the gradient's sum, and multiplied by v afterwards. v "
+                "must weigh the gradient before the second derivative.",
+                _keys(row_sums_times_v),
+            ),
+        ),
+        reread="The product without the matrix",
+    ),
+    Exercise(
+        id="hessian_norm",
+        cases=norm_cases,
+        truth=norm_truth,
+        parts={"value": 3, "robust": 1},
+        tolerance=10.0,
+        hints=(
+            "Write a small function g(point) that watches the point, computes f(point) and takes "
+            "the gradient. The tape must see f at that point.",
+            "For each z: (g(x + h*z) - g(x - h*z)) / (2*h), with brackets around the difference.",
+            "Sum the squares over the entries of x, take the mean over the directions, then the "
+            "root.",
+        ),
+        mistakes=(
+            Mistake(
+                "gradient is None",
+                "The value was computed at x, and the gradient asked at x + h·z, which it does not "
+                "depend on. Compute f anew at the moved point, inside the tape.",
+                raises="NoneType|None values",
+            ),
+            Mistake(
+                "bracket",
+                "Only the second gradient is divided: brackets around the difference.",
+                bracket_lost,
+            ),
+            Mistake(
+                "divided by the direction",
+                "You divide by the random direction, entry by entry. That is no norm: each entry "
+                "becomes (H z) / z, and z is sometimes close to zero. Divide by 2h.",
+                by_direction,
+            ),
+            Mistake(
+                "mean of the norms",
+                "You average the lengths. The root of the mean square is asked; that is the one "
+                "which tends to the Frobenius norm.",
+                mean_of_norms,
+            ),
+            Mistake(
+                "h lost",
+                "The difference is divided by 2, not by 2h.",
+                one_h_lost,
+            ),
+            Mistake(
+                "entries averaged",
+                "The mean runs over directions and entries. Sum over the entries.",
+                entries_averaged,
+            ),
+        ),
+        reread="How large is the Hessian",
+    ),
+    Exercise(
+        id="hutchinson_trace",
+        cases=trace_cases,
+        truth=trace_truth,
+        parts={"value": 3, "memory": 2, "robust": 1},
+        probe="hutchinson",
+        hints=(
+            "zᵀHz needs one Hessian-vector product per probe, no matrix.",
+            "For each z of tf.unstack(probes): tf.reduce_sum(z * H z), where H z comes from two "
+            "tapes as in hvp. Then the mean.",
+        ),
+        mistakes=(
+            FORMS,
+            Mistake(
+                "normalised by norm",
+                "You divide by zᵀz. That makes a mean eigenvalue; the trace is their sum.",
+                _keys(normalised),
+            ),
+            Mistake(
+                "the trace itself",
+                "This is the exact trace, not the estimate from the probes that were given.",
+                _keys(true_trace),
+            ),
+            Mistake(
+                "sum over the probes",
+                "You sum over the probes; the mean is asked.",
+                _keys(lambda case: np.sum(_quadratic(case))),
+            ),
+            Mistake(
+                "none for a linear function",
+                "The gradient of a linear f is not connected to x, and the second derivative comes "
+                'as None. It is zero: unconnected_gradients="zero".',
+                raises="NoneType|None values",
+            ),
+        ),
+        reread="The trace from a few probes",
+    ),
+    Exercise(
+        id="input_gradient_penalty",
+        cases=penalty_cases,
+        truth=penalty_truth,
+        parts={"gradient": 3, "robust": 1},
+        probe="penalty",
+        tolerance=10.0,
+        hints=(
+            "Two tapes: the inner one watches x and gives the input gradient, the outer one gives "
+            "the gradients of its norm to the variables.",
+            "Everything up to the norm must happen inside the outer tape's block: the inner "
+            "gradient, and tf.norm of it.",
+            "with outer: with inner: watch x, loss; then g = inner.gradient(loss, x); size = "
+            "tf.norm(g). After the block: outer.gradient(size, model.trainable_variables).",
+        ),
+        mistakes=(
+            Mistake(
+                "second tape inside-out",
+                "The gradients are None: the norm was computed outside the outer tape's block, so "
+                "that tape never saw it. Take the inner gradient and its norm inside.",
+                pattern="none",
+            ),
+            Mistake(
+                "norm of each row",
+                "You took the norm of each row and added or averaged. One norm over all of x is "
+                "asked.",
+                by_row,
+            ),
+            Mistake(
+                "squared norm",
+                "This is the gradient of the squared norm.",
+                squared,
+            ),
+            Mistake(
+                "sum for mean",
+                "The loss is a mean over all entries; yours is their sum.",
+                summed_loss,
+            ),
+            Mistake(
+                "gradient of the loss",
+                "These are the gradients of the loss itself. Asked are those of the norm of its "
+                "gradient to x.",
+                of_the_loss,
+            ),
+        ),
+        reread="A gradient in the loss",
+    ),
+]
