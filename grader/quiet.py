@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
+from . import loading
+
 
 def install() -> None:
     """Makes a coming `import tensorflow` silent; does nothing if it has been imported.
@@ -54,7 +56,7 @@ class _Loader(importlib.abc.Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        with descriptor_away(2):
+        with loading.shown(), descriptor_away(2):
             self.loader.exec_module(module)
 
     def __getattr__(self, name: str) -> Any:
