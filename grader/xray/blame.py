@@ -55,6 +55,7 @@ KINDS = {
     "upstream_cancels": "zero only for a gradient that is the same everywhere",
     "masked": "only entries count that get no gradient from above",
     "underflow": "numbers too small for the dtype",
+    "rounding": "zero but for rounding",
     "custom_zero": "a custom gradient that returns zero",
     "override_zero": "an overriding gradient that returns zero",
     "override_ignored": "a zero or missing derivative whose override is ignored",
@@ -62,6 +63,7 @@ KINDS = {
     # NaN
     "zero_times_inf": "an infinite derivative times a zero",
     "inf_times_zero": "an infinite derivative, multiplied by a zero further down",
+    "inf_minus_inf": "infinite contributions of both signs",
     "custom_nan": "a custom gradient that returns NaN",
     "nan_input": "an input holds NaN",
     "condition": "only decides which way is taken",

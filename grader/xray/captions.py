@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from grader.xray.graphs import LIMIT
 from grader.xray.record_types import Override
 from grader.xray.words import STATUS, first_line
 
@@ -77,7 +78,8 @@ def dropped(before: int, kept: int) -> str:
 
 def closed(name: str, error: str) -> str:
     """A tf.function that could not be opened."""
-    return f"the inside of {name} could not be looked at ({error}); it is taken as one operation"
+    why = f"more than {LIMIT} operations" if error == "TooMuch" else error
+    return f"the inside of {name} was not looked at ({why}); it is taken as one operation"
 
 
 def unseen(op: str) -> str:

@@ -15,6 +15,7 @@ from grader.xray.record_types import Line
 from grader.xray.replay import Flow
 from grader.xray.run import Run
 
+NOTES = 4  # notes on single inputs; a model has hundreds of them
 _ORDER = {"nan": 0, "none": 1, "zero": 2}
 
 
@@ -109,7 +110,7 @@ def notes(done: Run, flow: Flow | None) -> list[str]:
             found.append(words.zeros(name, zeros, values.size))
         if np.isinf(values).any():
             found.append(words.infinite(name))
-    return found
+    return found if len(found) <= NOTES else [*found[:NOTES], words.more_notes(len(found) - NOTES)]
 
 
 def _overridden(done: Run, flow: Flow) -> Iterator[str]:

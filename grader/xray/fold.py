@@ -13,17 +13,18 @@ from dataclasses import replace
 from grader.xray.boxes import Arrow, Box, Picture, merged_state
 
 SMALL = 14  # up to so many boxes are drawn as they are
+FEW = 20  # more than this after folding, and fewer landmarks are kept
 _PLAIN = {"op", "variable"}
 _MANY = {"custom", "ignored", "override", "stop", "way_out"}
 
 
 def fold(drawn: Picture) -> Picture:
-    """The picture with at most some dozens of boxes."""
+    """The picture with as few boxes as tell the story."""
     if len(drawn.boxes) <= SMALL:
         return drawn
     for most in (12, 4, 0):
         small = _fold(drawn, _landmarks(drawn, most))
-        if len(small.boxes) <= 2 * SMALL:
+        if len(small.boxes) <= FEW:
             break
     return small
 
@@ -62,10 +63,16 @@ def _fold(drawn: Picture, landmarks: set[str]) -> Picture:
 def _folded(key: str, boxes: list[Box]) -> Box:
     names = Counter(box.label for box in boxes)
     if boxes[0].kind in ("source", "variable"):
-        few = ", ".join(list(names)[:2]) + (", …" if len(names) > 2 else "")
-        return Box(key, f"{len(boxes)} variables", boxes[0].kind, boxes[0].state, few)
-    few = ", ".join(name for name, _ in names.most_common(3)) + (", …" if len(names) > 3 else "")
+        few = short(", ".join(names))
+        word = "inputs" if boxes[0].kind == "source" else "variables"
+        return Box(key, f"{len(boxes)} {word}", boxes[0].kind, boxes[0].state, few)
+    few = short(", ".join(name for name, _ in names.most_common()))
     return Box(key, f"{len(boxes)} operations", "fold", note=few, members=len(boxes))
+
+
+def short(text: str, most: int = 30) -> str:
+    """A text cut to fit into a box."""
+    return text if len(text) <= most else text[: most - 1].rstrip(", ") + "…"
 
 
 def _masks(drawn: Picture, landmarks: set[str], behind: bool) -> dict[str, int]:

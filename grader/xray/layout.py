@@ -12,7 +12,7 @@ from grader.xray.boxes import Arrow, Box, Picture
 
 _CHAR, _PAD, _HEIGHT, _TALL = 7.9, 18.0, 34.0, 50.0
 _ACROSS, _BESIDE = 52.0, 22.0  # between layers, within a layer
-_WIDE = 1040.0  # wider than this, the layers go downwards
+_WIDE = 1100.0  # wider than this, the layers go downwards
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from grader.xray.blame import Blame
-from grader.xray.local import array, is_trainable
+from grader.xray.local import array, is_trainable, vjp
 from grader.xray.replay import Flow, Part
 from grader.xray.run import Run
 from grader.xray.sources import Source
@@ -30,6 +30,33 @@ def of_nan(done: Run, flow: Flow, source: Source, part: Part) -> Blame:
     above = _who_made_zero(flow, index)
     kind = "nan_here" if above is None else "zero_times_inf"
     return Blame(source.name, kind, node.type, index, node.line, above or "", node.override)
+
+
+def of_sum(flow: Flow, source: Source, key: int) -> Blame:
+    """Contributions of which none is NaN and whose sum is: infinities of both signs."""
+    last = max((p.node for p in flow.parts[key]), default=-1)
+    node = flow.recording.nodes[last]
+    names = " and ".join(sorted({flow.recording.nodes[p.node].type for p in flow.parts[key]}))
+    return Blame(source.name, "inf_minus_inf", names, last, node.line)
+
+
+def of_filled(done: Run, flow: Flow, source: Source, reached: set[int]) -> list[Blame]:
+    """NaN from the zeros that a cond or loop in a graph hands back for what it did not use."""
+    import tensorflow as tf
+
+    regions = [r for r in done.recording.regions if r.inputs & reached]
+    for index in range(len(flow.recording.nodes) - 1, -1, -1):
+        node = flow.recording.nodes[index]
+        if not regions or not reached & set(flow.keys_in(index)) or node.kind != "op":
+            continue
+        try:
+            grads = vjp(node, [tf.zeros_like(t) if is_trainable(t) else None for t in node.outputs])
+        except Exception:  # an operation that cannot be asked again is not the one
+            continue
+        if any(g is not None and _has(np.isnan, g) for g in grads):
+            given = regions[-1].type
+            return [Blame(source.name, "zero_times_inf", node.type, index, node.line, given)]
+    return []
 
 
 def _of_value(done: Run, flow: Flow, source: Source) -> Blame:

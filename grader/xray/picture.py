@@ -86,7 +86,8 @@ def _earlier(drawn: Picture, done: Run) -> None:
         return
     drawn.boxes[EARLIER] = Box(EARLIER, captions.earlier(done.recording.dropped), "fold")
     for box in [b for b in drawn.boxes.values() if b.kind in ("source", "variable")]:
-        drawn.arrows.append(Arrow(box.id, EARLIER, box.state if "none" not in after else "off"))
+        known = box.state if box.state in after else "off"
+        drawn.arrows.append(Arrow(box.id, EARLIER, known))
 
 
 def _is_data(node: Node, position: int) -> bool:

@@ -75,6 +75,7 @@ REASON = {
     "when the gradient from above is the same for all entries",
     "masked": "{op} has a derivative, but only for entries that get no gradient from above",
     "underflow": "the gradient is so small by then that it underflows to zero",
+    "rounding": "all contributions cancel, rounding aside",
     "custom_zero": "its custom gradient returns zero",
     "override_zero": "the overriding gradient {detail} returns zero",
     "override_ignored": "the override with {detail} is ignored here, "
@@ -84,6 +85,7 @@ REASON = {
     "and times the zero that {detail} sends it is NaN",
     "inf_times_zero": "its derivative is infinite at one of the values, "
     "and {detail} then multiplies it by zero",
+    "inf_minus_inf": "the paths through {op} bring infinities of both signs, and their sum is NaN",
     "custom_nan": "its custom gradient returns NaN",
     "nan_input": "{detail} already holds a NaN",
     "condition": "it only decides which way is taken or how often a loop turns",
@@ -109,6 +111,8 @@ NOBODY = {
     "xla": "the gradient to {inputs} is {detail}",
     "nan_input": "the gradient to {inputs} is NaN",
     "condition": "nothing leads from {inputs} to the result",
+    "inf_minus_inf": "the gradient to {inputs} is NaN",
+    "rounding": "the gradient to {inputs} cancels to zero",
     "cancel": "the gradient to {inputs} cancels to zero",
     "branch": "{subject} took a way that does not use {inputs}",
 }

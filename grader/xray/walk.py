@@ -7,7 +7,7 @@ from typing import Any
 from grader.xray import why
 from grader.xray.blame import Blame
 from grader.xray.local import is_trainable
-from grader.xray.nan import of_nan
+from grader.xray.nan import of_filled, of_nan, of_sum
 from grader.xray.replay import Flow, worst
 from grader.xray.run import Run
 from grader.xray.sources import Source
@@ -34,8 +34,10 @@ def _culprits(done: Run, flow: Flow, source: Source, status: str) -> list[Blame]
     seen = worst(flow.state.get(key, "none") for key in walk.starts)
     if flow.entrances and seen != status:
         return [Blame(source.name, "earlier", detail=status)]
+    if (status, seen) == ("zero", "alive"):
+        return [Blame(source.name, "rounding")]
     if status == "nan":
-        culprits = walk.nan() if seen == "nan" else []
+        culprits = walk.nan() if seen == "nan" else of_filled(done, flow, source, walk.reached)
     elif status == "zero" and seen == "zero":
         culprits = walk.zero()
     else:  # inside a tf.function, tf.cond gives zeros where eager execution gives None
@@ -119,6 +121,8 @@ class _Walk:
             if guilty_sum(self.flow, key, state) and any(p.state == "alive" for p in parts):
                 found.append(why.of_cancel(self.done, self.flow, self.source, key))
                 continue
+            if state == "nan" and not guilty and self.flow.state.get(key) == "nan":
+                found.append(of_sum(self.flow, self.source, key))
             for part in guilty:
                 above = [k for k in self.flow.keys_out(part.node) if part.node >= 0]
                 same = [k for k in above if self.flow.state.get(k) == state]

@@ -115,6 +115,7 @@ def first_line(error: BaseException) -> str:
     lines = [part.strip() for part in str(error).splitlines() if part.strip()]
     telling = [t for t in lines if re.match(r"\w*(Error|Exception)\b.*:", t)]
     text = re.sub(r"\{\{.*?\}\}\s*", "", (telling or lines or [""])[0])
+    text = re.sub(r"\s*\[Op:\w*\].*$", "", text)
     counts = re.search(r"do not match num inputs \d+", str(error))
     text += f" {counts.group()}" if counts and counts.group() not in text else ""
     return text if len(text) <= 200 else text[:197] + "..."
@@ -153,6 +154,11 @@ def also_leaves(word: str, line: Line | None) -> str:
 def zeros(name: str, count: int, size: int) -> str:
     """A note on an alive gradient with zero entries."""
     return f"{count} of {size} entries of the gradient to {name} are zero"
+
+
+def more_notes(count: int) -> str:
+    """In place of more notes of that kind."""
+    return f"{count} more gradients have such entries"
 
 
 def infinite(name: str) -> str:

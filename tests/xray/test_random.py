@@ -95,6 +95,53 @@ def test_agrees_in_a_graph(steps, values):
     _check(tf.function(build(steps)), values)
 
 
+CONTROL = {
+    "cond": lambda a, b: tf.cond(a[0] > 0.0, lambda: tf.sin(a), lambda: b * 2.0),
+    "cond with floor": lambda a, b: tf.cond(a[0] > 0.0, lambda: tf.floor(a), lambda: a * b),
+    "loop": lambda a, b: tf.while_loop(
+        lambda i, t: i < 3, lambda i, t: (i + 1, t * tf.tanh(b) + a), [0, a]
+    )[1],
+    "loop on a value": lambda a, b: tf.while_loop(
+        lambda i, t: i < a[0], lambda i, t: (i + 1.0, t * 0.5), [0.0, b]
+    )[1],
+    "switch": lambda a, b: tf.switch_case(
+        tf.cast(tf.abs(a[0]), tf.int32), [lambda: a, lambda: tf.round(b), lambda: a * b]
+    ),
+    "+": tf.add,
+}
+CONTROLLED = st.lists(
+    st.tuples(st.sampled_from(sorted(UNARY)), st.sampled_from(sorted(CONTROL)), st.integers(0, 5)),
+    min_size=1,
+    max_size=3,
+)
+
+
+def build_controlled(steps: list[tuple[str, str, int]]) -> Any:
+    def f(x, y):
+        made = [x, y]
+        for unary, control, pick in steps:
+            first = tf.ensure_shape(UNARY[unary](made[pick % len(made)]), [3])
+            made.append(tf.ensure_shape(CONTROL[control](first, made[-1]), [3]))
+        return made[-1]
+
+    return f
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(CONTROLLED, st.lists(VALUES, min_size=6, max_size=6), st.booleans())
+def test_agrees_on_control_flow(steps, values, traced):
+    """Inside a graph a branch that was not taken gives zeros where eager execution gives None."""
+    f = build_controlled(steps)
+    f = tf.function(f) if traced else f
+    x, y = tf.constant(values[:3]), tf.constant(values[3:])
+    shown = explain(f, x, y)
+    assert shown.status == by_the_tape(f, x, y)
+    kinds = {b.kind for bs in shown.blame.values() for b in bs}
+    assert not kinds & {"tape_only", "unknown"}
+    assert shown.left_out == []
+
+
 def _check(f: Any, values: list[float]) -> None:
     x, y = tf.constant(values[:3]), tf.constant(values[3:])
     shown = explain(f, x, y)

@@ -144,6 +144,33 @@ def test_an_lstm_in_eager_and_in_a_graph():
     assert cut.blame["x"][0].op == "Floor"
 
 
+def test_a_loop_too_long_to_open():
+    def turn(i, a):
+        return i + 1, tf.round(a) * 1.01 + 0.1
+
+    @tf.function
+    def f(x):
+        return tf.while_loop(lambda i, a: i < 4000, turn, [0, x])[1]
+
+    shown = explain(f, X)
+    assert shown.status == {"x": "zero"}
+    assert "it holds Round" in shown.finding
+    assert "more than 20000 operations" in shown.left_out[0]
+
+
+def test_a_gradient_that_is_zero_but_for_rounding():
+    from grader.xray.replay import Part
+    from grader.xray.walk import blame
+
+    shown = explain(lambda x: x * 0.0, X)
+    key = shown.run.sources[0].key
+    shown.flow.total[key] = tf.constant([3e-9, 0.0])
+    shown.flow.state[key] = "alive"
+    shown.flow.parts[key] = [Part(0, 0, shown.flow.total[key], "alive")]
+    (found,) = blame(shown.run, shown.flow)["x"]
+    assert found.kind == "rounding"
+
+
 def test_second_derivatives():
     def slope(x):
         with tf.GradientTape() as tape:

@@ -191,6 +191,20 @@ CASES = {
     "gather from x": Case(lambda x: tf.gather(x, tf.argmax(x)), status={"x": "alive"}),
     "where with NaN": Case(log_where, (AT_ZERO,), "Log", "zero_times_inf", {"x": "nan"}),
     "norm at 0": Case(lambda x: tf.norm(x), (tf.zeros(2),), "Sqrt", "inf_times_zero", {"x": "nan"}),
+    "infinity minus infinity": Case(
+        lambda x: tf.exp(x) / x, (tf.zeros(1),), "Exp and RealDiv", "inf_minus_inf", {"x": "nan"}
+    ),
+    "NaN from a cond's zeros": Case(
+        tf.function(lambda x: cond(tf.math.log(x)[0] * 0.0 - 1.0, tf.math.log(x)[1])),
+        (tf.constant([1.0, 2.0]),),
+    ),
+    "NaN from an unused branch's zeros": Case(
+        tf.function(lambda x, y: cond(-tf.abs(tf.math.log(x)), y)),
+        (tf.constant(0.0), TWO),
+        "Log",
+        "zero_times_inf",
+        {"x": "nan", "y": "alive"},
+    ),
     "NaN in the input": Case(
         lambda x: x * x, (tf.constant([np.nan, 1.0]),), kind="nan_input", status={"x": "nan"}
     ),
@@ -353,6 +367,7 @@ def test_shows_itself(name):
     shown = seen(name)
     bundle = shown._repr_mimebundle_()
     assert shown.finding in bundle["text/plain"]
+    assert repr(shown) == str(shown) == bundle["text/plain"]
     assert "\n" not in shown.finding
     assert "grader-xray" in bundle["text/html"]
 
