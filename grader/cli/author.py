@@ -48,3 +48,19 @@ def lint(
     out.print(f"{len(named)} chapters, {count} faults")
     if count:
         raise typer.Exit(1)
+
+
+@command
+def pictures(
+    chapters: Chapters = None,
+    run: Annotated[bool, typer.Option(help="Run the chapters for new thumbnails.")] = True,
+) -> None:
+    """Makes the README's table of chapters and its thumbnails (runs the chapters)."""
+    from ..build.pictures import thumbnail, with_table
+
+    course, named = chosen(chapters)
+    for chapter in named if run else ():
+        out.print(f"drew {thumbnail(chapter).relative_to(course.root)}")
+    readme = course.root / "README.md"
+    readme.write_text(with_table(readme.read_text("utf-8"), course), encoding="utf-8")
+    out.print("README.md has its table")

@@ -1,4 +1,4 @@
-"""Commands for those who grade: grade, demo, scores, doctor."""
+"""Commands for those who grade: grade, demo, scores, report, doctor."""
 
 from __future__ import annotations
 
@@ -73,6 +73,16 @@ def scores(chapters: Chapters = None) -> None:
     course, named = chosen(chapters)
     for chapter in named:
         _print(course, chapter)
+
+
+@command
+def report(chapters: Chapters = None) -> None:
+    """Writes a page on the class: who passed, and which mistakes were made how often."""
+    from ..grading.report import write
+
+    course, named = chosen(chapters)
+    for chapter in named:
+        out.print(f"wrote {write(course, chapter).relative_to(course.root)}")
 
 
 @command

@@ -1,0 +1,59 @@
+"""A page on the class: per exercise who passed, and which mistakes were made how often."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, select_autoescape
+
+from ..course import Chapter, Course
+from .book import Row, rows
+
+
+@dataclass(frozen=True)
+class Line:
+    """One exercise over the whole class."""
+
+    exercise: str
+    passed: int
+    partly: int
+    students: int
+    mean: float
+    mistakes: tuple[tuple[str, int], ...]
+
+
+def lines(found: list[Row], exercises: list[str]) -> list[Line]:
+    """A line per exercise; mistakes by how often they were made."""
+    return [_line(found, exercise) for exercise in exercises]
+
+
+def _line(found: list[Row], exercise: str) -> Line:
+    shares = [earned / most if most else 0.0 for earned, most in (r.of(exercise) for r in found)]
+    made = Counter(word for row in found for word in row.mistakes(exercise))
+    return Line(
+        exercise,
+        passed=sum(share == 1 for share in shares),
+        partly=sum(0 < share < 1 for share in shares),
+        students=len(found),
+        mean=sum(shares) / len(shares) if shares else 0.0,
+        mistakes=tuple(made.most_common()),
+    )
+
+
+def write(course: Course, chapter: Chapter) -> Path:
+    """Writes report/<chapter>.html and returns its path."""
+    found = rows(course, chapter)
+    loader = PackageLoader("grader", "grading")
+    page = Environment(loader=loader, autoescape=select_autoescape(["html"]))
+    exercises = list(chapter.exercises())
+    path = course.root / "report" / f"{chapter.name}.html"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(
+        page.get_template("report.html").render(
+            chapter=chapter, rows=found, lines=lines(found, exercises), exercises=exercises
+        ),
+        encoding="utf-8",
+    )
+    return path
