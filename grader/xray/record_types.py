@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 KEPT = 3_000  # operations kept of a very long run: about a second of replay
-STATES = ("alive", "none", "zero", "nan")
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,8 @@ def _convert_leaf(value: Any, name: str, sources: list[Source]) -> Any:
 
 
 def _numbers(values: Sequence[Any]) -> bool:
-    return bool(values) and all(isinstance(v, float | np.floating) for v in values)
+    plain = type(values) in (list, tuple)  # a namedtuple is a structure, not a vector
+    return plain and bool(values) and all(isinstance(v, float | np.floating) for v in values)
 
 
 def as_variable(value: Any) -> Any:
