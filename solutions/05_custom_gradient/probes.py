@@ -57,22 +57,15 @@ def iterating(answer, case, mode):
 
 def leaving_tensorflow(answer, case, mode):
     """Value and gradient; where it is traced, the static shape and whether NumPy does the work."""
-    seen = {}
-
-    def converted(x):
-        y = answer(x)
-        note(x, y)
-        return y
-
-    @tf.autograph.experimental.do_not_convert
-    def note(x, y):
-        if tf.is_tensor(y) and not tf.executing_eagerly():
-            known = y.shape.rank is not None and y.shape.is_fully_defined()
-            seen["static shape"] = "kept" if known and y.shape == x.shape else "lost"
-            types = {op.type for op in tf.compat.v1.get_default_graph().get_operations()}
-            seen["runs in NumPy"] = bool(types & IN_NUMPY)
-
-    return MODES[mode](converted, case) | seen
+    answers = MODES[mode](answer, case)
+    if mode == "outside" and "value" in case.wants:
+        (x,) = tensors(case).values()
+        traced = tf.function(answer).get_concrete_function(x)
+        shape, graph = traced.output_shapes, traced.graph.as_graph_def()
+        bodies = [node for f in graph.library.function for node in f.node_def]
+        answers["static shape"] = "kept" if shape.is_fully_defined() else "lost"
+        answers["runs in NumPy"] = any(node.op in IN_NUMPY for node in [*graph.node, *bodies])
+    return answers
 
 
 class Doubtful(tf.Module):

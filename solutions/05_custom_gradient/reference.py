@@ -697,7 +697,7 @@ numpy_softsign = Exercise(
             "dtype fixed",
             "NumPy hands back another dtype than Tout announces. Announce x.dtype, and keep the "
             "array's dtype on the NumPy side.",
-            raises="is double, but expects|is float, but expects|must have the same dtype",
+            raises="is double, but expects|is float, but expects|the same dtype|node PyFunc",
         ),
         Mistake(
             "not in NumPy",

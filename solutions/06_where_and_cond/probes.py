@@ -1,0 +1,29 @@
+"""How two exercises of this chapter are run: is there a loop in the graph, is the value exact."""
+
+import numpy as np
+import tensorflow as tf
+
+from grader.probe.modes import MODES, tensors
+
+LOOPS = frozenset(("While", "StatelessWhile"))
+
+
+def looping(answer, case, mode):
+    """Value and gradients; where it is traced, whether the graph holds a loop."""
+    answers = MODES[mode](answer, case)
+    if mode == "outside" and "value" in case.wants:
+        given = tensors(case).values()
+        traced = tf.function(answer).get_concrete_function(*given).graph.as_graph_def()
+        bodies = [node for f in traced.library.function for node in f.node_def]
+        answers["loop"] = any(node.op in LOOPS for node in [*traced.node, *bodies])
+    return answers
+
+
+def thresholding(answer, case, mode):
+    """Value and gradients; beside them, whether the value is exact to the last bit."""
+    answers = MODES[mode](answer, case)
+    if "value" in case.wants:
+        x, level = case.inputs["x"], case.inputs["threshold"]
+        kept = np.where(np.greater(x, level), x, np.zeros_like(x))
+        answers["exact"] = bool(np.array_equal(np.asarray(answers["value"]), kept))
+    return answers
