@@ -8,7 +8,6 @@ import sys
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-
 from nbgrader.api import Gradebook
 
 from grader.engine import warm, work

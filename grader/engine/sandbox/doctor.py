@@ -1,0 +1,70 @@
+"""What each layer of the sandbox is for, and how to get one that is off."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from grader.engine.sandbox.layers import NAMES, Layer
+
+PURPOSE = {
+    "user": "a user of its own: limits count this submission alone, no file of yours is its own",
+    "mount": "a file system of its own: system and course data read-only, nothing else in sight",
+    "pid": "sees and signals no other process; all its processes end with it",
+    "net": "no network, loopback included",
+    "ipc": "no shared memory or message queues with others",
+    "caps": "no capability, and none to be gained by running a setuid program",
+    "seccomp": "the kernel's sharper tools (ptrace, mount, bpf, io_uring, sockets) are refused",
+    "landlock": "a second fence around files, TCP and signals",
+    "rlimits": "limits on memory, processes, file size, open files and CPU time",
+}
+NAMESPACES = frozenset(("user", "mount", "pid", "net", "ipc"))
+_KNOBS = {
+    "/proc/sys/kernel/unprivileged_userns_clone": (
+        "0", "sysctl -w kernel.unprivileged_userns_clone=1",
+    ),
+    "/proc/sys/user/max_user_namespaces": ("0", "sysctl -w user.max_user_namespaces=15000"),
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": (
+        "1", "an AppArmor profile with `userns,` for this Python, or "
+             "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+}  # fmt: skip
+
+
+def doctor(found: Iterable[Layer]) -> list[str]:
+    """One line per layer: on, or off with the reason, what that costs, and what helps."""
+    known = {layer.name: layer for layer in found}
+    lines = []
+    for name in NAMES:
+        layer = known.get(name, Layer(name, False, "not tried"))
+        if layer.on:
+            lines.append(f"{name}: on ({PURPOSE[name]})")
+        else:
+            lines.append(f"{name}: OFF ({layer.reason}). Missing: {PURPOSE[name]}. {advice(name)}")
+    return lines
+
+
+def advice(name: str) -> str:
+    """How to get a layer on this host."""
+    if not sys.platform.startswith("linux"):
+        return "Only Linux has it: run the engine in WSL2, a virtual machine or Docker."
+    if name in NAMESPACES:
+        return " ".join(["Needs user namespaces.", *_blocked()])
+    if name == "seccomp":
+        return "Install libseccomp (Debian: libseccomp2) and the Python package pyseccomp."
+    if name == "landlock":
+        return "Needs Linux 5.13 or later with landlock in its list of security modules (lsm=)."
+    return "Ask who runs this host: a container's own limits forbid it."
+
+
+def _blocked() -> list[str]:
+    """What on this host stands against user namespaces, as far as it can be seen."""
+    found = []
+    for path, (bad, remedy) in _KNOBS.items():
+        file = Path(path)
+        if file.is_file() and file.read_text().strip() == bad:
+            found.append(f"{file.name} is {bad}: as root, {remedy}.")
+    if Path("/.dockerenv").exists():
+        found.append("In Docker, start with --security-opt seccomp=unconfined, or --privileged.")
+    return found or ["A container or security module may refuse them; as root they are not needed."]

@@ -1,0 +1,21 @@
+from grader.engine import sandbox
+from grader.engine.sandbox import doctor
+
+
+def test_every_layer_has_a_line_and_what_is_off_has_reason_and_remedy():
+    found = [
+        sandbox.Layer(name, name not in ("net", "landlock"), "refused") for name in sandbox.NAMES
+    ]
+    lines = doctor.doctor(found)
+    assert [line.split(":")[0] for line in lines] == list(sandbox.NAMES)
+    off = [line for line in lines if "OFF" in line]
+    assert [line.split(":")[0] for line in off] == ["net", "landlock"]
+    assert all("refused" in line and doctor.advice(line.split(":")[0]) in line for line in off)
+
+
+def test_only_landlock_may_be_missing_without_leave():
+    every = [sandbox.Layer(name, True) for name in sandbox.NAMES]
+    for i, layer in enumerate(every):
+        some = [*every[:i], sandbox.Layer(layer.name, False, "x"), *every[i + 1 :]]
+        assert sandbox.enough(some) == (layer.name == "landlock")
+    assert sandbox.enough(every)
