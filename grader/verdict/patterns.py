@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..contract import Accuracy
 from .compare import Finding
 from .tolerance import agree
 
@@ -45,7 +46,9 @@ def factor(finding: Finding) -> float | None:
 
 def _arrays(finding: Finding) -> Arrays:
     assert finding.outcome.array is not None
-    return finding.outcome.array.astype(np.float64), np.asarray(finding.expected, np.float64)
+    expected = finding.expected
+    expected = expected.labels if isinstance(expected, Accuracy) else expected
+    return finding.outcome.array.astype(np.float64), np.asarray(expected, np.float64)
 
 
 def _upstreams(finding: Finding) -> list[np.ndarray]:
