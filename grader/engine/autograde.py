@@ -116,7 +116,7 @@ class EngineAutograde(Stages):
                 if running:
                     ended, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in ended:
-                        self._end(running.pop(future), future.result(), done)
+                        self._end(running.pop(future), future, done)
         except BaseException:
             executor.close(now=True)
             raise
@@ -165,12 +165,12 @@ class EngineAutograde(Stages):
     def _wanted(self, assignment: str, student: str) -> bool:
         return bool(self.init_destination(assignment, student))
 
-    def _end(self, submission: Submission, results: list[Result], done: outcome.Run) -> None:
+    def _end(self, submission: Submission, future: Future[list[Result]], done: outcome.Run) -> None:
         """Record one submission that ran."""
         try:
-            self.record(submission, results)
+            self.record(submission, future.result())
             self.ledger.commit()
-        except (SQLAlchemyError, OSError):
+        except (SQLAlchemyError, OSError, Unsafe, ZygoteError):
             self.ledger.rollback()
             raise
         except Exception as error:

@@ -1,0 +1,66 @@
+"""Submissions on a Dask cluster: one warm process and its sandbox per worker.
+
+Workers run notebooks and know neither answers nor the gradebook; questions travel with the job and
+raw replies travel back. They must see the course's `data/` and `notebooks/` under the same paths.
+A worker that dies is Dask's to replace: its submissions go to another, and are recorded once.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from grader.engine import executor, warm
+from grader.engine.work import Job, Result
+
+
+def run_on_worker(root: str, tensorflow: bool, jobs: list[Job]) -> list[Result]:
+    """What a worker does with one submission."""
+    return executor.run_all(warm.zygote(Path(root), tensorflow=tensorflow), jobs)
+
+
+class DaskExecutor:
+    """Runs submissions on the workers behind `client` (a distributed.Client, or an address).
+
+    Raises OSError if no scheduler answers there.
+    """
+
+    def __init__(self, client: Any, root: Path, tensorflow: bool = True) -> None:
+        if isinstance(client, str):
+            from distributed import Client
+
+            client = Client(client)
+        self.client, self.root, self.tensorflow = client, root, tensorflow
+        self._waiting: dict[Any, Future[list[Result]]] = {}
+
+    @property
+    def jobs(self) -> int:
+        """As many submissions at once as the cluster has threads now."""
+        return max(1, sum(self.client.nthreads().values()))
+
+    def submit(self, jobs: list[Job]) -> Future[list[Result]]:
+        """Hand over; the future fails with KilledWorker if it took several workers down."""
+        mine: Future[list[Result]] = Future()
+        mine.set_running_or_notify_cancel()
+        theirs = self.client.submit(
+            run_on_worker, str(self.root), self.tensorflow, jobs, pure=False
+        )
+        self._waiting[theirs] = mine
+        theirs.add_done_callback(self._done)
+        return mine
+
+    def _done(self, theirs: Any) -> None:
+        mine = self._waiting.pop(theirs, None)
+        if mine is None:
+            return
+        try:
+            mine.set_result(theirs.result())
+        except BaseException as error:
+            mine.set_exception(error)
+
+    def close(self, now: bool = False) -> None:
+        """Forget what waits; with `now` also what runs. The cluster itself stays."""
+        if now:
+            self.client.cancel(list(self._waiting), force=True)
+        self._waiting.clear()
