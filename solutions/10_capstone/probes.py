@@ -1,0 +1,136 @@
+"""Probes of chapter 10: they run the learner's training code; what is right they do not know."""
+
+import numpy as np
+import tensorflow as tf
+
+from grader.contract import Case
+from grader.probe.modes import MODES, compile_source
+
+
+def labels(answer, case, mode):
+    """A predictor: the labels it gives to images of shape (n, 8, 8)."""
+    given = answer(tf.constant(case.inputs["images"]))
+    if given is None or type(given).__name__ == "Blank":
+        return {"value": given}
+    return {"value": np.asarray(given)}
+
+
+def _model(options):
+    """A small Keras model with the case's kernels and biases, relu between the layers."""
+    count = sum(name.startswith("kernel") for name in options)
+    sizes = [options[f"bias {i}"].size for i in range(count)]
+    last = len(sizes) - 1
+    layers = [tf.keras.layers.Dense(n, "relu" if i < last else None) for i, n in enumerate(sizes)]
+    model = tf.keras.Sequential(layers)
+    model.build((None, options["kernel 0"].shape[0]))
+    for i, layer in enumerate(layers):
+        layer.set_weights([options[f"kernel {i}"], options[f"bias {i}"]])
+    return model
+
+
+def _loss(model, x, y):
+    scores = model(x)
+    return float(tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, scores)))
+
+
+def pruning(answer, case, mode):
+    """prune_and_tune: where the zeros are afterwards, and whether the rest has learned."""
+    options = case.options
+    model, x, y = _model(options), tf.constant(options["x"]), tf.constant(options["y"], tf.int32)
+    returned = answer(model, x, y, float(options["keep"]))
+    if type(returned).__name__ == "Blank":
+        return {"loss": returned}
+    kept = returned if hasattr(returned, "layers") else model
+    after = [[np.asarray(w) for w in layer.get_weights()] for layer in kept.layers]
+    zeros = {f"zeros in kernel {i}": (k == 0).astype(np.int64) for i, (k, _) in enumerate(after)}
+    moved = any(np.any((k != 0) & (k != options[f"kernel {i}"])) for i, (k, _) in enumerate(after))
+    whole = all(np.all(bias != 0) for _, bias in after)
+    # The learner's own zeros on the weights that were handed over: the loss right after pruning.
+    cut = _model({**options, **{f"kernel {i}": options[f"kernel {i}"] * (k != 0)
+                                for i, (k, _) in enumerate(after)}})  # fmt: skip
+    lower = _loss(kept, x, y) < _loss(cut, x, y)
+    return {
+        **zeros,
+        "kept entries": "tuned" if moved else "as they were",
+        "biases": "stay" if whole else "pruned",
+        "loss": "lower than right after pruning" if lower else "no lower than after pruning",
+    }
+
+
+def newton(answer, case, mode):
+    """newton_cg_step: the new x, the size of what it builds, or a race against Adam."""
+    ask = case.options["ask"]
+    if ask == "memory":
+        return _memory(answer, case)
+    if ask == "adam":
+        return _against_adam(answer)
+    bare = Case(case.name, case.inputs, modes=case.modes, wants=("value",))
+    return MODES[mode](answer, bare)
+
+
+def _memory(answer, case):
+    f, x = compile_source(case.inputs["f"]), tf.constant(case.inputs["x"])
+    k, damping = case.inputs["iterations"], case.inputs["damping"]
+    step = tf.function(lambda at: answer(f, at, k, damping))
+    largest = _largest(step.get_concrete_function(x).graph, set())
+    return {"forms the Hessian": bool(largest >= x.shape[0] ** 2)}
+
+
+def _largest(graph, seen):
+    """The number of entries of the largest tensor in a graph and the functions it calls."""
+    sizes = [0]
+    for op in graph.get_operations():
+        sizes += [t.shape.num_elements() or 0 for t in op.outputs if t.shape.rank is not None]
+        for name in _called(op):
+            if name not in seen:
+                seen.add(name)
+                inner = graph._get_function(name)
+                if inner is not None and getattr(inner, "graph", None) is not None:
+                    sizes.append(_largest(inner.graph, seen))
+    return max(sizes)
+
+
+def _called(op):
+    for value in op.node_def.attr.values():
+        if value.HasField("func"):
+            yield value.func.name
+        for function in value.list.func:
+            yield function.name
+
+
+def _problem():
+    """A logistic regression in 20 unknowns whose columns differ in size by a hundred."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=(120, 20)) * np.geomspace(0.1, 10, 20)
+    true = random.normal(size=20) / np.geomspace(0.1, 10, 20)
+    y = np.sign(x @ true + random.normal(size=120))
+    x, y = tf.constant(x, tf.float32), tf.constant(y, tf.float32)
+
+    def loss(w):
+        margin = y * tf.linalg.matvec(x, w)
+        return tf.reduce_mean(tf.math.softplus(-margin)) + 1e-3 * tf.reduce_sum(w * w)
+
+    return loss, tf.zeros(20)
+
+
+def _against_adam(answer):
+    """Three steps of ten products, two gradients each, against as many steps of Adam."""
+    loss, start = _problem()
+    w = start
+    for _ in range(3):
+        w = answer(loss, w, 10, 1e-3)
+        if w is None or type(w).__name__ == "Blank":
+            return {"lower loss than Adam": w}
+    return {"lower loss than Adam": bool(loss(w) < _adam(loss, start, 3 * (1 + 2 * 10)))}
+
+
+def _adam(loss, w, steps, rate=0.1):
+    m, v = tf.zeros_like(w), tf.zeros_like(w)
+    for t in range(1, steps + 1):
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            value = loss(w)
+        g = tape.gradient(value, w)
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        w = w - rate * (m / (1 - 0.9**t)) / (tf.sqrt(v / (1 - 0.999**t)) + 1e-7)
+    return loss(w)

@@ -1,0 +1,656 @@
+"""What is true in chapter 10: layers with surrogates, pruning, Newton steps, and floors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from grader.contract import EAGER, OUTSIDE, Accuracy, Case, Exercise, Mistake, Source
+from grader.draw import away, like, normal, uniform, upstream
+
+Arrays = dict[str, np.ndarray]
+HELD_OUT = 360
+
+# --- binary_dense -----------------------------------------------------------------------------
+
+
+def dense_cases(rng: np.random.Generator) -> list[Case]:
+    def case(name: str, b: int, n: int, m: int, dtype: str, part: str | None) -> Case:
+        x = away(normal(rng, (b, n), dtype, 1.2), [-1.0, 0.0, 1.0])
+        kernel = away(normal(rng, (n, m), dtype, 0.7), [-1.0, 0.0, 1.0])
+        return Case(name, {"x": x, "kernel": kernel}, upstream(rng, (b, m), dtype), part)
+
+    zero = case("a kernel of zeros", 2, 3, 2, "float32", "robust")
+    still = {**zero.inputs, "kernel": np.zeros((3, 2), np.float32)}
+    return [
+        case("a batch of 5", 5, 6, 4, "float32", None),
+        case("float64", 3, 4, 2, "float64", "robust"),
+        case("a batch of one", 1, 4, 1, "float32", "robust"),
+        Case(zero.name, still, zero.upstream, "robust"),
+    ]
+
+
+def dense(case: Case, *, scale: bool = True, window: float = 1.0) -> Arrays:
+    """Value and gradients of sign(x) @ (sign(kernel)·mean|kernel|) with their surrogates."""
+    x, kernel, up = case.arrays["x"], case.arrays["kernel"], case.upstream.astype(np.float64)
+    quantised = np.sign(kernel) * (np.mean(np.abs(kernel)) if scale else 1.0)
+    return {
+        "value": np.sign(x) @ quantised,
+        "gradient:x": (up @ quantised.T) * (np.abs(x) <= window),
+        "gradient:kernel": np.sign(x).T @ up,
+    }
+
+
+def _through_scale(case: Case) -> tuple[np.ndarray, np.ndarray, float]:
+    """The kernel's straight-through gradient, what comes through mean|kernel|, and the mean."""
+    kernel, direct = case.arrays["kernel"], dense(case)["gradient:kernel"]
+    through = np.sign(kernel) * np.sum(direct * np.sign(kernel)) / kernel.size
+    return direct, through, float(np.mean(np.abs(kernel)))
+
+
+def dense_scaled(case: Case) -> Arrays:
+    direct, _, mean = _through_scale(case)
+    return {"gradient:kernel": direct * mean}
+
+
+def dense_mean(case: Case) -> Arrays:
+    direct, through, mean = _through_scale(case)
+    return {"gradient:kernel": direct * mean + through}
+
+
+def dense_plain(case: Case) -> Arrays:
+    _, through, _ = _through_scale(case)
+    return {"gradient:x": np.zeros_like(case.arrays["x"]), "gradient:kernel": through}
+
+
+DENSE = Exercise(
+    id="binary_dense",
+    cases=dense_cases,
+    truth=dense,
+    parts={"value": 5, "gradient": 8, "robust": 4},
+    plain=dense_plain,
+    hints=(
+        "Two functions, each with its own surrogate: one binarises x, one quantises the kernel. "
+        "Their product is an ordinary tf.matmul, whose gradient is right as it is.",
+        "stop(f) + (t − stop(t)) has the value f and the gradient of t. For x: f = sign(x) and t = "
+        "x clipped to [−1, 1]. For the kernel: f = sign·mean|kernel| and t = the kernel itself.",
+        "t = x clipped by tf.clip_by_value(…, -1, 1); bits = stop(sign(x)) + (t − stop(t)); "
+        "quantised = stop(tf.sign(kernel) * tf.reduce_mean(tf.abs(kernel))) + (kernel − "
+        "stop(kernel)); return bits @ quantised.",
+    ),
+    mistakes=(
+        Mistake(
+            "scale lost",
+            "The kernel's signs are right, its size is lost: multiply the signs by the mean of "
+            "|kernel| over all entries.",
+            lambda case: {k: v for k, v in dense(case, scale=False).items() if "kernel" not in k},
+        ),
+        Mistake(
+            "unclipped",
+            "The gradient to x passes everywhere. Where |x| > 1 it must be zero: more of the same "
+            "sign changes nothing there.",
+            lambda case: {"gradient:x": dense(case, window=np.inf)["gradient:x"]},
+        ),
+        Mistake(
+            "scaled by the mean",
+            "The gradient to the kernel is mean|kernel| times what it should be. The quantised "
+            "kernel passes the gradient on unchanged: keep the scale inside tf.stop_gradient.",
+            dense_scaled,
+        ),
+        Mistake(
+            "mean contributes",
+            "Part of the kernel's gradient comes through mean|kernel|. Put the scale inside "
+            "tf.stop_gradient.",
+            dense_mean,
+        ),
+    ),
+    reread="A network of bits",
+)
+
+# --- patch_attention --------------------------------------------------------------------------
+
+
+def attention_cases(rng: np.random.Generator) -> list[Case]:
+    def case(name: str, b: int, p: int, d: int, dtype: str, part: str | None) -> Case:
+        probs = uniform(rng, 0.15, 0.85, (b, p), dtype)
+        side = np.where(rng.random((b, p)) < 0.5, -1.0, 1.0)
+        noise = (probs + side * rng.uniform(0.05, 0.14, (b, p))).astype(dtype)
+        inputs = {"patches": normal(rng, (b, p, d), dtype), "probs": probs, "noise": noise}
+        return Case(name, inputs, upstream(rng, (b, d), dtype), part)
+
+    return [
+        case("a batch of 4", 4, 5, 3, "float32", None),
+        case("float64", 2, 3, 4, "float64", "robust"),
+        case("one patch", 3, 1, 2, "float32", "robust"),
+    ]
+
+
+def attention(case: Case, selected: np.ndarray | None = None) -> Arrays:
+    patches, probs, noise = (case.arrays[name] for name in ("patches", "probs", "noise"))
+    z = (noise < probs).astype(np.float64) if selected is None else selected
+    share = np.broadcast_to(case.upstream.astype(np.float64)[:, None, :], patches.shape)
+    share = share / patches.shape[1]
+    return {
+        "value": np.mean(z[..., None] * patches, axis=1),
+        "gradient:patches": share * z[..., None],
+        "gradient:probs": np.sum(share * patches, axis=-1),
+        "gradient:noise": None,
+    }
+
+
+def _attention(*keys: str, factor: float | None = None) -> Callable[[Case], Arrays]:
+    def answer(case: Case) -> Arrays:
+        times = case.arrays["probs"].shape[1] if factor is None else factor
+        right = attention(case)
+        return {key: times * right[key] for key in keys}
+
+    return answer
+
+
+def _soft(case: Case) -> Arrays:
+    soft = attention(case, case.arrays["probs"])
+    return {key: soft[key] for key in ("value", "gradient:patches")}
+
+
+def _turned(case: Case) -> Arrays:
+    z = (case.arrays["noise"] > case.arrays["probs"]).astype(np.float64)
+    return {key: attention(case, z)[key] for key in ("value", "gradient:patches")}
+
+
+ATTENTION = Exercise(
+    id="patch_attention",
+    cases=attention_cases,
+    truth=attention,
+    parts={"value": 5, "gradient": 8, "robust": 4},
+    hints=(
+        "The mask z = 1[noise < probs] is 0 or 1, of shape (b, p). Give it a last axis and it "
+        "multiplies the patches; then take the mean over axis 1.",
+        "z comes out of a comparison, so no gradient reaches probs. Give z the gradient of probs: "
+        "stop(z) + (probs − stop(probs)).",
+        "z = tf.cast(noise < probs, patches.dtype); z = tf.stop_gradient(z) + (probs − "
+        "tf.stop_gradient(probs)); return tf.reduce_mean(z[..., tf.newaxis] * patches, axis=1).",
+    ),
+    mistakes=(
+        Mistake(
+            "None to probs",
+            "No gradient reaches probs: it enters only through a comparison. Give the hard mask "
+            "the gradient of probs.",
+            lambda case: {"gradient:probs": None},
+        ),
+        Mistake(
+            "sum for mean",
+            "You add the selected patches up. The mean over all p patches is asked, unselected "
+            "ones counted as zeros.",
+            _attention("value", "gradient:patches", "gradient:probs"),
+        ),
+        Mistake(
+            "soft selection",
+            "You weigh the patches with probs. The selection is hard: a patch counts in full or "
+            "not at all, as noise < probs decides.",
+            _soft,
+        ),
+        Mistake(
+            "comparison turned round",
+            "A patch is selected where noise < probs, so that a probability of 1 always selects.",
+            _turned,
+        ),
+    ),
+    reread="Attention that decides",
+    also="With `tf.custom_gradient` you can write the rule down as it stands: upstream·z to the "
+    "patches, the sum over d of upstream·patches to probs, both over p.",
+)
+
+# --- domain_features --------------------------------------------------------------------------
+
+
+def domain_cases(rng: np.random.Generator) -> list[Case]:
+    def case(name: str, shape: tuple[int, ...], dtype: str, s: float, part: str | None) -> Case:
+        x = normal(rng, shape, dtype)
+        return Case(name, {"x": x, "strength": s}, like(rng, x), part)
+
+    return [
+        case("a batch, strength 0.7", (4, 3), "float32", 0.7, None),
+        case("float64, strength 2", (5,), "float64", 2.0, "robust"),
+        case("a scalar, strength 0.1", (), "float32", 0.1, "robust"),
+        case("three axes, strength 0", (2, 2, 2), "float32", 0.0, "robust"),
+    ]
+
+
+def reversal(case: Case) -> Arrays:
+    strength = case.inputs["strength"]
+    return {"value": case.arrays["x"], "gradient:x": -strength * case.upstream.astype(np.float64)}
+
+
+DOMAIN = Exercise(
+    id="domain_features",
+    cases=domain_cases,
+    truth=reversal,
+    parts={"value": 2, "gradient": 5, "robust": 3},
+    hints=(
+        "Forward it is the identity. Backward the upstream gradient is multiplied by −strength.",
+        "Two ways: a tf.custom_gradient whose rule returns −strength·upstream, or stop_gradient: "
+        "stop(x + strength·x) − strength·x.",
+        "@tf.custom_gradient on an inner function of x alone; it returns tf.identity(x) and "
+        "lambda upstream: -strength * upstream. Call it on x.",
+    ),
+    mistakes=(
+        Mistake(
+            "sign",
+            "The gradient is not turned round: the features would learn to tell the domains apart. "
+            "The rule is −strength·upstream.",
+            lambda case: {"gradient:x": -reversal(case)["gradient:x"]},
+        ),
+        Mistake(
+            "strength lost",
+            "The gradient is turned round, but not scaled: multiply by strength, too.",
+            lambda case: {"gradient:x": -case.upstream.astype(np.float64)},
+        ),
+        Mistake(
+            "strength on the forward",
+            "The value must be x, untouched. Only the gradient feels the strength.",
+            lambda case: {"value": -case.inputs["strength"] * case.arrays["x"]},
+        ),
+    ),
+    reread="Features that forget where they came from",
+    plain=lambda case: {"gradient:x": case.upstream.astype(np.float64)},
+)
+
+# --- prune_and_tune ---------------------------------------------------------------------------
+
+
+def prune_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        prune_case(rng, "keep a quarter", (16, 12, 4), 0.25),
+        prune_case(rng, "keep half of one layer", (16, 4), 0.5),
+    ]
+
+
+def prune_case(rng: np.random.Generator, name: str, sizes: tuple[int, ...], keep: float) -> Case:
+    options = {"keep": keep}
+    for i, (n, m) in enumerate(pairwise(sizes)):
+        # Layers of different scale, so that one threshold for all of them is another mask.
+        scale = (0.5, 0.15)[i % 2]
+        options[f"kernel {i}"] = away(normal(rng, (n, m), scale=scale), [0.0], 0.01)
+        options[f"bias {i}"] = away(normal(rng, (m,), scale=0.1), [0.0], 0.01)
+    options["x"] = normal(rng, (64, sizes[0]))
+    options["y"] = rng.integers(0, sizes[-1], 64)
+    return Case(name, {}, modes=(EAGER,), part="value", options=options)
+
+
+def _kernels(case: Case) -> list[np.ndarray]:
+    return [case.options[f"kernel {i}"] for i in range(2) if f"kernel {i}" in case.options]
+
+
+def magnitude_mask(kernel: np.ndarray, keep: float) -> np.ndarray:
+    """True for the round(keep·n) entries of largest magnitude, ties to the lower index."""
+    mask = np.zeros(kernel.size, bool)
+    mask[np.argsort(-np.abs(kernel).ravel(), kind="stable")[: round(keep * kernel.size)]] = True
+    return mask.reshape(kernel.shape)
+
+
+def _zeros(masks: list[np.ndarray]) -> Arrays:
+    return {f"zeros in kernel {i}": (~mask).astype(np.int64) for i, mask in enumerate(masks)}
+
+
+def pruned(case: Case) -> dict[str, object]:
+    masks = [magnitude_mask(k, case.options["keep"]) for k in _kernels(case)]
+    words = {"kept entries": "tuned", "biases": "stay", "loss": "lower than right after pruning"}
+    return {**_zeros(masks), **words}
+
+
+def _one_threshold(case: Case) -> Arrays:
+    kernels = _kernels(case)
+    if len(kernels) == 1:
+        return {}
+    together = np.concatenate([k.ravel() for k in kernels])
+    mask = magnitude_mask(together, case.options["keep"])
+    parts = np.split(mask, np.cumsum([k.size for k in kernels])[:-1])
+    return _zeros([part.reshape(k.shape) for part, k in zip(parts, kernels, strict=True)])
+
+
+def _as_if(change: Callable[[np.ndarray, float], np.ndarray]) -> Callable[[Case], Arrays]:
+    return lambda case: _zeros([change(k, case.options["keep"]) for k in _kernels(case)])
+
+
+PRUNE = Exercise(
+    id="prune_and_tune",
+    cases=prune_cases,
+    truth=pruned,
+    parts={"value": 16},
+    probe="pruning",
+    hints=(
+        "Take the kernels: the trainable variables with two axes. For each keep the "
+        "round(keep·n) entries of largest magnitude; np.argsort(-|kernel|) gives their order.",
+        "Set the others to zero. Then train on as usual, and after every optimizer step put the "
+        "zeros back: Adam moves entries whose gradient is zero.",
+        "Per step: gradients by a tape over all variables; optimizer.apply_gradients; then "
+        "kernel.assign(tf.where(mask, kernel, 0.0)) for every kernel. Return the model.",
+    ),
+    mistakes=(
+        Mistake(
+            "zeros lost",
+            "After fine-tuning the pruned entries are no longer exactly 0.0: the optimizer moved "
+            "them. Put the zeros back after every step.",
+            _as_if(lambda kernel, keep: np.ones(kernel.shape, bool)),
+        ),
+        Mistake(
+            "wrong end",
+            "You kept the smallest entries and pruned the largest.",
+            _as_if(lambda kernel, keep: ~magnitude_mask(kernel, 1 - keep)),
+        ),
+        Mistake(
+            "keep taken for the pruned share",
+            "keep is the share that stays. You pruned that share.",
+            _as_if(lambda kernel, keep: magnitude_mask(kernel, 1 - keep)),
+        ),
+        Mistake(
+            "one threshold for all layers",
+            "Every kernel keeps its own share. One threshold for the whole model empties the "
+            "layers with small weights.",
+            _one_threshold,
+        ),
+        Mistake(
+            "not tuned",
+            "The entries that stay are as they were: train on after pruning.",
+            lambda case: {"kept entries": "as they were", "loss": "no lower than after pruning"},
+        ),
+        Mistake(
+            "biases pruned",
+            "Only kernels are pruned. Biases are few and each shifts a whole unit.",
+            lambda case: {"biases": "pruned"},
+        ),
+    ),
+    reread="A tenth of the weights",
+    also="The pruned entries stay at zero by themselves when the mask multiplies the kernel inside "
+    "the model; then the tape brings zeros there, and plain SGD needs no care at all.",
+)
+
+# --- newton_cg_step ---------------------------------------------------------------------------
+
+BOWL = (
+    "lambda x: tf.reduce_sum(tf.range(1, tf.size(x) + 1, dtype=x.dtype) "
+    "* tf.reshape(x, [-1]) ** 2) / 2 + tf.reduce_sum(x) ** 2 / 2 - 3 * tf.reduce_sum(x)"
+)
+SMOOTH = "lambda x: tf.reduce_sum(tf.math.softplus(2 * x)) + tf.reduce_sum(x * x) / 2"
+LINE = "lambda x: 2 * tf.reduce_sum(x)"
+
+
+def bowl(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient and Hessian of Σ i·xᵢ²/2 + (Σx)²/2 − 3Σx."""
+    diagonal = np.arange(1, x.size + 1)
+    return diagonal * x + x.sum() - 3, np.diag(diagonal) + np.ones((x.size, x.size))
+
+
+def smooth(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient and Hessian of Σ log(1 + exp 2x) + |x|²/2."""
+    s = 1 / (1 + np.exp(-2 * x))
+    return 2 * s + x, np.diag(4 * s * (1 - s) + 1)
+
+
+def line(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.full_like(x, 2.0), np.zeros((x.size, x.size))
+
+
+DERIVATIVES = {BOWL: bowl, SMOOTH: smooth, LINE: line}
+BOTH = (EAGER, OUTSIDE)
+
+
+def newton_cases(rng: np.random.Generator) -> list[Case]:
+    def case(name: str, f: str, x: np.ndarray, k: int, damping: float, part: str) -> Case:
+        inputs = {"f": Source(f), "x": x, "iterations": k, "damping": damping}
+        return Case(name, inputs, part=part, modes=BOTH, options={"ask": "value"})
+
+    large = Case("a Hessian too large to form",
+                 {"f": Source(SMOOTH), "x": normal(rng, (60,)), "iterations": 3, "damping": 0.1},
+                 part="memory", modes=(EAGER,), options={"ask": "memory"})  # fmt: skip
+    return [
+        case("a bowl, 3 iterations", BOWL, normal(rng, (6,)), 3, 0.5, "value"),
+        case("a smooth function, 2 iterations", SMOOTH, normal(rng, (2, 3)), 2, 0.3, "value"),
+        case("more iterations than unknowns", BOWL, normal(rng, (3,), "float64"), 12, 0.1,
+             "robust"),
+        case("at the minimum", SMOOTH, _minimum(), 4, 0.1, "robust"),
+        case("a linear function", LINE, normal(rng, (2, 2)), 2, 0.5, "robust"),
+        large,
+        Case("against Adam", {}, part="robust", modes=(EAGER,), options={"ask": "adam"}),
+    ]  # fmt: skip
+
+
+def _minimum() -> np.ndarray:
+    """Where `smooth` has its minimum, by Newton's method; the same for both entries."""
+    x = np.zeros(2)
+    for _ in range(50):
+        gradient, hessian = smooth(x)
+        x = x - np.linalg.solve(hessian, gradient)
+    return x
+
+
+def conjugate_gradients(matrix: np.ndarray, b: np.ndarray, iterations: int) -> np.ndarray:
+    """The iterate after so many steps for matrix·p = b from zero (Hestenes and Stiefel 1952)."""
+    p, r = np.zeros_like(b), b.copy()
+    direction, size = r.copy(), r @ r
+    for _ in range(iterations):
+        if size <= 1e-26 * max(1.0, b @ b):
+            break
+        image = matrix @ direction
+        step = size / (direction @ image)
+        p, r = p + step * direction, r - step * image
+        size, last = r @ r, size
+        direction = r + size / last * direction
+    return p
+
+
+def newton(
+    case: Case, *, sign: float = -1.0, damping: float | None = None, less: int = 0
+) -> Arrays:
+    if case.options["ask"] != "value":
+        return {}
+    x, k = case.arrays["x"], case.inputs["iterations"]
+    gradient, hessian = DERIVATIVES[case.inputs["f"].text](x.ravel())
+    damped = hessian + (case.inputs["damping"] if damping is None else damping) * np.eye(x.size)
+    step = conjugate_gradients(damped, gradient, k - less)
+    return {"value": x + sign * step.reshape(x.shape)}
+
+
+def newton_truth(case: Case) -> dict[str, object]:
+    words = {"memory": {"forms the Hessian": False}, "adam": {"lower loss than Adam": True}}
+    return {**newton(case), **words.get(case.options["ask"], {})}
+
+
+def _gradient_step(case: Case) -> Arrays:
+    if case.options["ask"] != "value":
+        return {}
+    gradient, _ = DERIVATIVES[case.inputs["f"].text](case.arrays["x"].ravel())
+    return {"value": case.arrays["x"] - gradient.reshape(case.arrays["x"].shape)}
+
+
+def _undamped(case: Case) -> Arrays:
+    return {} if case.inputs.get("f") == Source(LINE) else newton(case, damping=0.0)
+
+
+NEWTON = Exercise(
+    id="newton_cg_step",
+    cases=newton_cases,
+    truth=newton_truth,
+    parts={"value": 7, "robust": 5, "memory": 4},
+    probe="newton",
+    tolerance=25.0,
+    hints=(
+        "Solve (H + damping·I) p = gradient by conjugate gradients, starting at p = 0. All it ever "
+        "asks of H is a product H·d, and that is the gradient of gradient·d.",
+        "Conjugate gradients: r = g, d = r; then a = r·r / (d·Ad); p += a·d; r −= a·Ad; "
+        "d = r + (new r·r / old r·r)·d. Stop, or divide safely, once r·r is zero.",
+        "hvp(d): a tape inside a tape; the inner gives g(x), the outer the gradient of "
+        'tf.reduce_sum(g · tf.stop_gradient(d)), with unconnected_gradients="zero". Use '
+        "tf.math.divide_no_nan for both quotients, and return x − p.",
+    ),
+    mistakes=(
+        Mistake(
+            "uphill",
+            "The step goes the wrong way: a Newton step is x − p.",
+            lambda case: newton(case, sign=1.0),
+        ),
+        Mistake(
+            "gradient step",
+            "This is x − gradient. The curvature is not used at all.",
+            _gradient_step,
+        ),
+        Mistake(
+            "damping lost",
+            "This solves with H alone. Every product needs damping·d on top.",
+            _undamped,
+        ),
+        Mistake(
+            "one iteration short",
+            "This is the iterate before the last one: the loop runs `iterations` times.",
+            lambda case: newton(case, less=1),
+        ),
+        Mistake(
+            "nan",
+            "Once the residual is zero, conjugate gradients divides 0 by 0. Use "
+            "tf.math.divide_no_nan, or stop there.",
+            pattern="nan",
+        ),
+        Mistake(
+            "forms the Hessian",
+            "Somewhere a tensor of n² entries appears. A product with the Hessian needs none: "
+            "differentiate gradient·d.",
+            lambda case: {"forms the Hessian": True},
+        ),
+        Mistake(
+            "second derivative of a line",
+            "A linear function has no second derivative: the tape gives None where zeros are "
+            'meant. Ask with unconnected_gradients="zero".',
+            raises="None values not supported|NoneType|NoneTensorSpec",
+        ),
+    ),
+    reread="A second-order step",
+)
+
+# --- predictors -------------------------------------------------------------------------------
+
+# Held-out accuracy of the solutions over seeds 0 to 19: worst, median, best of 360 digits.
+# Measured with `.venv/bin/python solutions/10_capstone/answers.py` (TensorFlow 2.21, CPU).
+MEASURED = {
+    "predict_binary": (0.85, 0.9, 0.95),
+    "predict_attention": (0.85, 0.9, 0.95),
+    "predict_pruned": (0.85, 0.9, 0.95),
+}
+SLACK = 0.03
+
+
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    """Images (1797, 8, 8) in [0, 1] and their labels."""
+    with np.load(Path(__file__).resolve().parents[2] / "data" / "digits.npz") as file:
+        return (file["images"] / 16).astype(np.float32), file["labels"].astype(np.int64)
+
+
+def nearest_mean() -> float:
+    """Held-out accuracy of taking the digit whose mean training image is nearest."""
+    images, labels = digits()
+    flat, train = images.reshape(len(images), -1).astype(np.float64), slice(None, -HELD_OUT)
+    means = np.stack([flat[train][labels[train] == k].mean(axis=0) for k in range(10)])
+    off = ((flat[-HELD_OUT:, None] - means) ** 2).sum(axis=-1)
+    return float(np.mean(off.argmin(axis=1) == labels[-HELD_OUT:]))
+
+
+def one_digit() -> float:
+    """Held-out accuracy of always saying the digit that is most frequent in training."""
+    _, labels = digits()
+    most = np.bincount(labels[:-HELD_OUT]).argmax()
+    return float(np.mean(labels[-HELD_OUT:] == most))
+
+
+BESIDE = f"always one digit {one_digit():.1%}, nearest mean image {nearest_mean():.1%}"
+
+
+def held_out(rng: np.random.Generator) -> list[Case]:
+    """The held-out digits in an order of their own, every pixel a little off."""
+    images, labels = (part[-HELD_OUT:] for part in digits())
+    order = rng.permutation(HELD_OUT)
+    # Less than half a grey level (1/32): no threshold between two levels is crossed.
+    moved = images[order] + rng.uniform(-0.02, 0.02, images.shape).astype(np.float32)
+    inputs = {"images": np.clip(moved, 0, 1).astype(np.float32)}
+    options = {"labels": labels[order]}
+    return [Case("the 360 held-out digits", inputs, part="value", modes=(EAGER,),
+                 wants=("value",), options=options)]  # fmt: skip
+
+
+def predictor(id: str, reread: str, hints: tuple[str, ...], weight: float) -> Exercise:
+    floor = MEASURED[id][0] - SLACK
+
+    def cases(rng: np.random.Generator) -> list[Case]:
+        # The labels are the truth: they stay out of what is sent to the learner's code.
+        case = held_out(rng)[0]
+        return [Case(case.name, case.inputs, None, "value", (EAGER,), ("value",))]
+
+    return Exercise(
+        id=id,
+        cases=cases,
+        truth=lambda case: {"value": Accuracy(labels_of(case), floor, BESIDE)},
+        parts={"value": weight},
+        probe="labels",
+        hints=hints,
+        mistakes=(
+            Mistake(
+                "scores for labels",
+                "One label per image is asked, of shape (n,). tf.argmax(scores, axis=1) makes "
+                "labels of scores.",
+                pattern="shape",
+            ),
+        ),
+        reread=reread,
+    )
+
+
+def labels_of(case: Case) -> np.ndarray:
+    """The label of each image of a case: that of the held-out digit it was made of."""
+    images, labels = (part[-HELD_OUT:] for part in digits())
+    levels = {np.round(16 * image).astype(int).tobytes(): k for image, k in zip(images, labels,
+              strict=True)}  # fmt: skip
+    return np.array([levels[np.round(16 * i).astype(int).tobytes()] for i in case.inputs["images"]])
+
+
+BINARY = predictor(
+    "predict_binary",
+    "A network of bits",
+    (
+        "thermometer(images) gives (n, 320) numbers around zero; two binary layers make ten "
+        "scores of them. fit(loss, variables, epochs) trains.",
+        "Between the layers the numbers are large: divide by the square root of the number of "
+        "inputs times mean|kernel| (stopped), or nothing lies inside the window |x| ≤ 1.",
+        "scores = binary(binary(thermometer(images), k1) / size + b, k2), 128 hidden units, 20 "
+        "epochs at the usual rate; then tf.argmax(scores, axis=1).",
+    ),
+    10,
+)
+PATCHES = predictor(
+    "predict_attention",
+    "Attention that decides",
+    (
+        "Three pieces: features per patch, probabilities per patch, scores from the mean of the "
+        "selected features. In training the noise comes in; for predictions it is 0.5.",
+        "Add to the loss a price on attention, such as 10·(mean(probs) − 0.4)², and let the last "
+        "layers be smooth (tanh): where no patch is selected, relu would be dead.",
+        "features = relu(einsum('bpi,pij->bpj', cut(images), w) + b), probs = sigmoid(two dense "
+        "layers of the image), scores = two dense layers of 4·selected mean; 30 epochs.",
+    ),
+    10,
+)
+SPARSE = predictor(
+    "predict_pruned",
+    "A tenth of the weights",
+    (
+        "Train a dense network, prune each kernel to a tenth, train on with the zeros held, and "
+        "predict with what is left.",
+        "With tf.Variables of your own a mask that multiplies the kernel inside the model holds "
+        "the zeros: the gradient behind it is masked as well.",
+        "fit once, with 0.001·Σ kernel² in the loss and 256 units; masks from the magnitudes; fit "
+        "again with kernel·mask in the model, rate 0.003; tf.argmax(scores, axis=1).",
+    ),
+    10,
+)
+
+EXERCISES = [DENSE, BINARY, ATTENTION, PATCHES, DOMAIN, PRUNE, SPARSE, NEWTON]

@@ -1,0 +1,283 @@
+"""Chapter 09 proved a second time: references by mpmath, facts by running TensorFlow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from grader.course import Course
+from grader.judge import cases_for
+from grader.probe.modes import compile_source
+
+CHAPTER = Course.find(Path(__file__)).chapter("09")
+REFERENCE = CHAPTER.load("reference")
+EXERCISES = CHAPTER.exercises()
+SPACE: dict[str, Any] = {}
+exec(compile(CHAPTER.probes, "<probes>", "exec"), SPACE)
+
+mpmath.mp.dps = 50
+
+
+def tape(f: Any, x: Any, upstream: Any = None) -> np.ndarray | None:
+    x = tf.constant(x, tf.float64)
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = f(x)
+    up = None if upstream is None else tf.constant(upstream, y.dtype)
+    gradient = t.gradient(y, x, output_gradients=up)
+    return None if gradient is None else tf.convert_to_tensor(gradient).numpy()
+
+
+def exact(name: str, x: np.ndarray, upstream: np.ndarray) -> np.ndarray:
+    """The gradient of Σ upstream · f with 50 digits."""
+    values = {
+        REFERENCE.SINE: lambda v: [mpmath.sin(a) for a in v.ravel()],
+        REFERENCE.CUBES: lambda v: [sum(a**3 for a in row) for row in v],
+        REFERENCE.GRAM: lambda v: [
+            sum(a * b for a, b in zip(r, s, strict=True)) for r in v for s in v
+        ],
+        REFERENCE.EXP_SUM: lambda v: [sum(mpmath.exp(a) for a in v.ravel())],
+    }
+    wide = np.vectorize(lambda v: mpmath.mpf(float(v)), otypes=[object])(x)
+    slopes = np.zeros(x.shape)
+    for i in np.ndindex(*x.shape):
+
+        def along(t: Any, i: tuple[int, ...] = i) -> Any:
+            moved = np.array(wide, dtype=object)
+            moved[i] = wide[i] + t
+            ups = upstream.astype(np.float64).ravel()
+            now = values[name](moved)
+            return sum(mpmath.mpf(float(u)) * v for u, v in zip(ups, now, strict=True))
+
+        slopes[i] = float(mpmath.diff(along, 0))
+    return slopes
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_quotients_approach_the_derivative(seed: int) -> None:
+    for case in cases_for(EXERCISES["numeric_gradient"], seed):
+        right = exact(case.inputs["f"].text, case.inputs["x"], case.inputs["upstream"])
+        h, size = case.inputs["h"], max(1.0, float(np.abs(right).max()))
+        off = np.abs(REFERENCE.quotient(case) - right).max()
+        assert off <= 10 * size * (h * h + 1e-15 / h)
+        # The named mistakes are further off than the answer, or the same name would fit both.
+        assert np.abs(REFERENCE.quotient(case, left=0.0) - right).max() > 3 * off or h < 1e-3
+
+
+def test_the_numpy_twins_are_the_functions_sent() -> None:
+    for case in cases_for(EXERCISES["numeric_gradient"], 3):
+        x = case.arrays["x"]
+        sent = compile_source(case.inputs["f"])(tf.constant(x)).numpy()
+        np.testing.assert_allclose(sent, REFERENCE.TWINS[case.inputs["f"].text](x), rtol=1e-13)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_least_error_is_found_between_the_ends(seed: int) -> None:
+    """Neither end of the range of steps is best, so that too small and too large exist."""
+    for case in cases_for(EXERCISES["best_step"], seed):
+        f, x = compile_source(case.inputs["f"]), case.inputs["x"]
+        slope = compile_source(case.options["slope"])
+        right = np.asarray(slope(tf.constant(x, tf.float64)))
+        np.testing.assert_allclose(right, tape(f, x.astype(np.float64)), rtol=1e-12)
+        errors = [SPACE["_error"](f, x, right, h) for h in SPACE["STEPS"]]
+        best = int(np.argmin(errors))
+        assert best < 4 or x.dtype == np.float64
+        assert errors[-1] > 100 * errors[best] > 0
+        eps = np.finfo(x.dtype).eps ** (1 / 3) * max(1.0, float(np.abs(x).max()))
+        assert SPACE["_error"](f, x, right, eps) <= 10 * errors[best]
+
+
+def straight_through(x: Any) -> Any:
+    return tf.grad_pass_through(tf.floor)(x)
+
+
+def detour(x: Any) -> Any:
+    return x - (x - tf.floor(x))
+
+
+def sides(f: Any, at: float) -> tuple[float, float]:
+    (by_tape,), (slopes,) = tf.test.compute_gradient(f, [np.array([at], np.float32)])
+    return float(by_tape[0, 0]), float(slopes[0, 0])
+
+
+def test_the_report_on_floor() -> None:
+    case = cases_for(EXERCISES["floor_checker_report"], 0)[0]
+    truth = {k.removeprefix("entry:"): v for k, v in REFERENCE.REPORT.truth(case).items()}
+    assert sides(tf.floor, 1.0) == (truth["floor: tape"], truth["floor: differences at 1.0"])
+    assert sides(tf.floor, 1.5)[1] == truth["floor: differences at 1.5"]
+    for name, f in (("straight-through", straight_through), ("detour", detour)):
+        assert sides(f, 1.5)[0] == truth[f"{name}: tape"]
+        for at in (1.0, 1.5):
+            one, other = sides(f, at)
+            assert abs(one - other) == truth[f"{name}: error at {at}"]
+    assert tape(tf.floor, 1.5) is None
+
+
+def old_report(f: Any, at: np.ndarray | None, seed: int) -> float:
+    tf.get_logger().setLevel("ERROR")
+    np.random.seed(seed)
+    with tf.Graph().as_default(), tf.compat.v1.Session():
+        x = tf.constant(np.ones((50, 7), np.float32))
+        return tf.compat.v1.test.compute_gradient_error(x, x.shape, f(x), x.shape, at)
+
+
+def test_the_old_report() -> None:
+    case = cases_for(EXERCISES["floor_checker_report"], 0)[0]
+    truth = {k.removeprefix("entry:"): v for k, v in REFERENCE.REPORT.truth(case).items()}
+    ones = np.ones((50, 7), np.float32)
+    for name, f in (("detour", detour), ("override", straight_through)):
+        near = old_report(f, ones, 0)
+        assert near == pytest.approx(truth[f"old report: {name}, a number near an integer"], 1e-6)
+        assert old_report(f, 1.5 * ones, 0) == truth[f"old report: {name}, none near"]
+    # The value of x does not matter, the random numbers do.
+    reports = {round(old_report(detour, None, seed)) for seed in range(4)}
+    assert reports == {0, 500}
+
+
+def judged(name: str, x: np.ndarray, order: int) -> bool:
+    """A checker of another kind: complex steps do not exist here, so Richardson's differences."""
+    f, random = SPACE["PLANTED"][name], np.random.default_rng(0)
+
+    def gradient(at: Any) -> Any:
+        found = tape(f, at, np.resize([0.7, -1.3, 2.1], f(tf.constant(at)).shape))
+        return np.zeros(at.shape) if found is None else found
+
+    g = (lambda at: f(tf.constant(at)).numpy()) if order == 1 else gradient
+    up = random.normal(size=np.shape(g(x)))
+    found: np.ndarray | None
+    if order == 1:
+        found = tape(f, x, up)
+    else:
+        at = tf.constant(x)
+        with tf.GradientTape() as outer:
+            outer.watch(at)
+            with tf.GradientTape() as inner:
+                inner.watch(at)
+                y = f(at)
+            fixed = np.resize([0.7, -1.3, 2.1], y.shape)
+            first = inner.gradient(y, at, output_gradients=tf.constant(fixed, y.dtype))
+            first = tf.zeros_like(at) if first is None else tf.convert_to_tensor(first)
+        second = outer.gradient(first, at, output_gradients=tf.constant(up))
+        found = None if second is None else tf.convert_to_tensor(second).numpy()
+    slopes = np.zeros(x.shape)
+    for i in np.ndindex(*x.shape):
+        e = np.zeros(x.shape)
+        e[i] = 1e-4
+        d = [np.sum(up * (g(x + k * e) - g(x - k * e))) / (2e-4 * k) for k in (1, 2)]
+        slopes[i] = (4 * d[0] - d[1]) / 3
+    if found is None:
+        return bool(np.abs(slopes).max() < 1e-7)
+    size = np.abs(slopes).max()
+    return found.shape == x.shape and bool(np.all(np.abs(found - slopes) <= 1e-4 * size + 1e-11))
+
+
+@pytest.mark.parametrize("seed", [4, 5])
+def test_planted_faults_are_faults_and_the_others_are_not(seed: int) -> None:
+    for case in cases_for(EXERCISES["gradient_check"], seed):
+        for x in case.inputs.values():
+            first = judged(case.name, x, 1)
+            right = first and judged(case.name, x, 2)
+            assert right == (case.name in REFERENCE.CORRECT), case.name
+            assert first == (case.name in REFERENCE.CORRECT or case.name == "second order")
+
+
+def test_as_many_faults_as_correct_functions() -> None:
+    """A checker that says False to everything must come out at zero."""
+    assert len(REFERENCE.FAULTS) == len(REFERENCE.CORRECT) == 13
+    assert set(SPACE["PLANTED"]) == {*REFERENCE.FAULTS, *REFERENCE.CORRECT}
+
+
+EXACT = {
+    "silu, one beta per entry": lambda b: sum(
+        v / (1 + mpmath.exp(-s * v)) for v, s in zip((-1, mpmath.mpf("0.5"), 2), b, strict=True)
+    ),
+    "cumprod, a zero in front": lambda x: x[0] + x[0] * x[1] + x[0] * x[1] * x[2],
+    "reduce_prod, a zero in front": lambda x: x[0] * x[1] * x[2],
+    "bessel_i1, at zero": lambda x: mpmath.besseli(1, x[0]),
+    "xlogy, at x = 0": lambda x: x[0] * mpmath.log(2) + x[1] * mpmath.log(3),
+    "betainc, to its first argument": lambda a: sum(
+        mpmath.betainc(v, 2, 0, mpmath.mpf(t) / 10, regularized=True)
+        for v, t in zip(a, (3, 6), strict=True)
+    ),
+    "reduce_logsumexp": lambda x: mpmath.log(sum(mpmath.exp(v) for v in x)),
+    "gather, one entry twice": lambda x: x[0] + 2 * x[2],
+    "gelu": lambda x: sum(v * mpmath.ncdf(v) for v in x),
+    "inverse of a matrix": lambda a: (a[3] + a[0] - a[1] - a[2]) / (a[0] * a[3] - a[1] * a[2]),
+    "sort": lambda x: sum(x),
+}
+
+
+@pytest.mark.parametrize("name", list(EXACT))
+def test_right_gradients_of_the_operations(name: str) -> None:
+    x = np.asarray(SPACE["OPERATIONS"][name][1], np.float64).ravel()
+    for i, right in enumerate(REFERENCE.RIGHT[name].ravel()):
+
+        def along(t: Any, i: int = i) -> Any:
+            at = [mpmath.mpf(float(v)) for v in x]
+            at[i] += t
+            return EXACT[name](at)
+
+        assert float(mpmath.diff(along, 0)) == pytest.approx(right, rel=1e-12, abs=1e-14)
+
+
+def test_norm_at_zero_has_equal_sides() -> None:
+    """No derivative exists; central differences are zero by symmetry."""
+    assert np.array_equal(REFERENCE.RIGHT["norm, at zero"], np.zeros(3))
+    e = np.array([1e-3, 0, 0])
+    assert np.linalg.norm(e) == np.linalg.norm(-e)
+
+
+def test_the_notebook_asks_about_the_same_operations() -> None:
+    from grader.lint.space import setup
+
+    space = setup(CHAPTER)
+    assert list(space["OPERATIONS"]) == list(SPACE["OPERATIONS"]) == list(REFERENCE.RIGHT)
+    for name, (f, x) in space["OPERATIONS"].items():
+        mine, at = SPACE["OPERATIONS"][name]
+        np.testing.assert_array_equal(x.numpy(), at)
+        np.testing.assert_array_equal(f(x).numpy(), mine(tf.constant(at, tf.float64)).numpy())
+
+
+def test_a_mended_tensorflow_turns_the_answer_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graded against what is installed: once cumprod is mended, listing it is wrong."""
+    case = cases_for(EXERCISES["suspects"], 0)[0]
+    name = "cumprod, a zero in front"
+    mended = lambda x: tf.stack([x[0], x[0] * x[1], x[0] * x[1] * x[2]])  # noqa: E731
+    assert SPACE["_fails"](name, case.options) == (name in REFERENCE.FAULTY_IN_2_21)
+    monkeypatch.setitem(SPACE["OPERATIONS"], name, (mended, [0.0, 2.0, 3.0]))
+    said = SPACE["installed"]([name], case, "eager")
+    assert said[f"entry:{name}"] == "listed"
+
+
+@pytest.mark.skipif(not tf.__version__.startswith("2.21"), reason="told of TensorFlow 2.21")
+def test_what_is_faulty_in_2_21() -> None:
+    case = cases_for(EXERCISES["suspects"], 0)[0]
+    faulty = tuple(name for name in REFERENCE.RIGHT if SPACE["_fails"](name, case.options))
+    assert faulty == REFERENCE.FAULTY_IN_2_21
+
+
+def averaged_slope(name: str, x: float) -> float:
+    """d/dx of the mean of f(x + u) over the noise itself, by hand."""
+    w = REFERENCE.WIDTH
+    if name.startswith(("round", "floor")):
+        return 1.0
+    if name.startswith("relu"):
+        return float(1 / (1 + mpmath.exp(-x)))
+    if "logistic noise" in name:
+        return float(2 * mpmath.exp(-x) / (1 + mpmath.exp(-x)) ** 2)
+    return (-1.0 if name.startswith("minus") else 1.0) * (1 / w if abs(x) <= w else 0.0)
+
+
+def test_surrogates_explained_or_not() -> None:
+    points = np.linspace(-3, 3, 50)
+    for name, (_, surrogate, truth, _) in REFERENCE.EXPLAINED.items():
+        claimed = compile_source(surrogate)(tf.constant(points)).numpy()
+        right = np.array([averaged_slope(name, float(x)) for x in points])
+        assert bool(np.allclose(claimed, right, atol=1e-6)) == truth, name
+    # No edge of the noise lies within a step of a point.
+    assert np.abs(np.abs(points)[:, None] - REFERENCE.WIDTH).min() > 0.05
