@@ -6,7 +6,6 @@ from grader.probe.modes import MODES
 
 def registers(answer, case, mode):
     """Hands over two rules, uses both names, and reports the gradient under each of them."""
-    import tensorflow as tf
 
     rules = [_scaling(case.inputs["first"]), _scaling(case.inputs["second"])]
     names = [answer(rule) for rule in rules]
@@ -15,10 +14,10 @@ def registers(answer, case, mode):
         return {"value": gap, "gradient:first": gap, "gradient:second": gap}
     if not all(isinstance(name, str) for name in names):
         return dict.fromkeys(("value", "gradient:first", "gradient:second"), "no text")
-    found = [_gradient_under(name, case) for name in names]
-    kind = "one name" if names[0] == names[1] else "two names"
-    assert all(tf.is_tensor(gradient) for gradient in found)
-    return {"value": kind, "gradient:first": found[0], "gradient:second": found[1]}
+    if names[0] == names[1]:
+        return dict.fromkeys(("value", "gradient:first", "gradient:second"), "one name")
+    first, second = (_gradient_under(name, case) for name in names)
+    return {"value": "two names", "gradient:first": first, "gradient:second": second}
 
 
 def _scaling(factor):

@@ -8,7 +8,10 @@ from grader import draw
 from grader.contract import (
     EAGER,
     EVERYWHERE,
+    GRAPH,
     GRAPH_MODES,
+    INSIDE,
+    OUTSIDE,
     Case,
     Either,
     Entry,
@@ -45,7 +48,7 @@ def robust(rng, points=(), scale=1.5, **given):
     ):
         x = draw.away(draw.normal(rng, shape, dtype, scale), points)
         inputs = {"x": x, **given}
-        cases.append(Case(name, inputs, draw.like(rng, x), "robust", GRAPH_MODES))
+        cases.append(Case(name, inputs, draw.like(rng, x), "robust", (OUTSIDE,)))
     return cases
 
 
@@ -284,7 +287,7 @@ def mapped_cases(op: str, points=()):
         return [
             Case(main.name, main.inputs, main.upstream, None, GRAPH_MODES, options=options),
             *(
-                Case(c.name, c.inputs, c.upstream, c.part, c.modes, options=options)
+                Case(c.name, c.inputs, c.upstream, c.part, GRAPH_MODES, options=options)
                 for c in robust(rng, points, 2.0)
             ),
         ]
@@ -444,7 +447,7 @@ floor_passthrough = Exercise(
 EDGES = (-1.0, 0.0, 1.0)
 
 
-def binarize_cases(modes):
+def binarize_cases(modes, others_modes):
     def cases(rng):
         inside = draw.away(draw.uniform(rng, -0.9, 0.9, (3,)), (0.0,))
         side = np.where(rng.random(3) < 0.5, -1.0, 1.0)
@@ -454,7 +457,7 @@ def binarize_cases(modes):
         others = robust(rng, EDGES, 1.2)
         return [
             main,
-            *(Case(c.name, c.inputs, c.upstream, c.part, modes) for c in others),
+            *(Case(c.name, c.inputs, c.upstream, c.part, others_modes) for c in others),
         ]
 
     return cases
@@ -517,7 +520,7 @@ def binarize_mistakes() -> tuple[Mistake, ...]:
 
 binarize = Exercise(
     id="binarize",
-    cases=binarize_cases(GRAPH_MODES),
+    cases=binarize_cases(GRAPH_MODES, (OUTSIDE,)),
     truth=binarize_truth,
     parts={"value": 1, "gradient": 3, "robust": 1},
     hints=(
@@ -546,7 +549,7 @@ def xnor_cases(rng):
     return [
         Case("a float32 matrix", {"x": x}, draw.like(rng, x), modes=GRAPH_MODES),
         *robust(rng, (0.0,)),
-        Case("all zeros", {"x": zero}, draw.like(rng, zero), "robust", GRAPH_MODES),
+        Case("all zeros", {"x": zero}, draw.like(rng, zero), "robust", (OUTSIDE,)),
     ]
 
 
@@ -593,7 +596,7 @@ xnor_quantize = Exercise(
         "Two things are wrong with the naive version, and each has its own cure. The mean: it must "
         "be a constant for the gradient, so put tf.stop_gradient around it.",
         "What is left is a factor E: the upstream gradient goes through the product with E before "
-        "it reaches sign. A division by E on the way from x to sign cancels it and changes no sign.",
+        "it reaches sign. A division by E between x and sign cancels it and changes no sign.",
         "0 / 0 is NaN: divide by a safe E that is 1 where E is 0, and multiply by E itself.",
         "safe = tf.where(scale > 0, scale, tf.ones_like(scale)); inside the map: "
         "tf.sign(x / safe) * scale, where scale is the stopped mean of |x|.",
@@ -609,9 +612,11 @@ xnor_quantize = Exercise(
             "mean contributes",
             "Part of your gradient comes through the mean: E depends on x. Wrap it in "
             "tf.stop_gradient.",
-            lambda case: {"gradient:x": by_scale(case)["gradient:x"] + through_mean(case)}
-            if by_scale(case)
-            else {},
+            lambda case: (
+                {"gradient:x": by_scale(case)["gradient:x"] + through_mean(case)}
+                if by_scale(case)
+                else {}
+            ),
         ),
         Mistake(
             "normalised without stop",
@@ -753,7 +758,7 @@ def everywhere_cases(rng):
     x, y = draw.normal(rng, (6, 4)), draw.normal(rng, (6, 2))
     inputs = {"x": x, "y": y, "kernel": kernel, "rate": 0.1}
     fit = Case("one epoch of model.fit", inputs, None, "fit", ("fit",))
-    return [*binarize_cases((*EVERYWHERE, "graph"))(rng), fit]
+    return [*binarize_cases((*EVERYWHERE, GRAPH), (EAGER, INSIDE))(rng), fit]
 
 
 def after_fit(case: Case, mask) -> np.ndarray:
@@ -785,6 +790,13 @@ def only_in_graph(case: Case):
     return {"eager/gradient:x": zeros, "inside/gradient:x": zeros}
 
 
+def mask_alone(case: Case):
+    if case.part == "fit":
+        kernel = case.arrays["kernel"]
+        return {"kernel": kernel - case.inputs["rate"] * _kernel_mask(kernel)}
+    return {"gradient:x": np.where(_kernel_mask(case.arrays["x"]), 1.0, 0.0)}
+
+
 def zeros_or_still(case: Case):
     if case.part == "fit":
         return {"kernel": case.arrays["kernel"]}
@@ -806,10 +818,14 @@ works_everywhere = Exercise(
     mistakes=(
         Mistake(
             "only in graph",
-            "Right where the tape stands outside a traced function, zero elsewhere: the override "
-            "is ignored in eager code, inside the function and in model.fit. Use "
-            "tf.custom_gradient.",
+            "No gradient gets through in eager code, with the tape inside the function, or in "
+            "model.fit: there an override is ignored. Use tf.custom_gradient.",
             only_in_graph,
+        ),
+        Mistake(
+            "upstream lost",
+            "You return the mask, ones and zeros. What passes is the upstream gradient: multiply.",
+            mask_alone,
         ),
         *(
             Mistake(
