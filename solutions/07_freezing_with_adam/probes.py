@@ -76,18 +76,13 @@ def frozen_step(answer, case, mode):
     optimizer, variable = _optimizer(case), tf.Variable(given["weights"], name="weights")
     others = [tf.Variable(np.ones((5,), given["weights"].dtype), name="other")]
     optimizer.build([*others[: case.options["others"]], variable])
-    returned = []
-
-    def step(gradient, mask):
-        returned.append(answer(optimizer, variable, gradient, mask))
-
-    call = tf.function(step) if mode == "outside" else step
+    call = tf.function(answer) if mode == "outside" else answer
     record, slots_moved = _Record(), 0
     for gradient, given_mask in zip(given["gradients"], given["masks"], strict=True):
         mask, before, slots = given_mask != 0, variable.numpy(), _per_entry(optimizer, variable)
-        call(tf.constant(gradient), tf.constant(given_mask))
-        if _blank(returned[-1]):
-            return {"weights": returned[-1]}
+        gap = call(optimizer, variable, tf.constant(gradient), tf.constant(given_mask))
+        if _blank(gap):
+            return {"weights": gap}
         record.add(before, variable.numpy(), mask)
         pairs = zip(slots, _per_entry(optimizer, variable), strict=True)
         slots_moved += sum(_moved(old, new, mask) for old, new in pairs)

@@ -1,21 +1,24 @@
 """Chapter 08's probes: layers, models and losses for the learner's functions, and tensor sizes."""
 
-from grader.probe.modes import compile_source
+from grader.probe.modes import compile_source, tensors
 
 
-def _called(function, arguments, mode):
-    """The function's result, called directly or inside a tf.function."""
+def _called(answer, arguments, mode):
+    """The answer's result, called directly or as a tf.function."""
     import tensorflow as tf
 
-    if mode != "outside":
-        return function(*arguments)
-    return tf.function(lambda given: function(*given))(list(arguments))
+    return (tf.function(answer) if mode == "outside" else answer)(*arguments)
 
 
 def _constants(case, *names):
     import tensorflow as tf
 
     return [tf.constant(case.inputs[name]) for name in names]
+
+
+def value(answer, case, mode):
+    """The value alone: no tape of ours around the learner's tapes, which makes tracing fast."""
+    return {"value": _called(answer, list(tensors(case).values()), mode)}
 
 
 def kernel_jacobian(answer, case, mode):
@@ -28,7 +31,7 @@ def kernel_jacobian(answer, case, mode):
     layer = tf.keras.layers.Dense(units, activation=activation, dtype=dtype)
     layer.build(given["x"].shape)
     layer.set_weights([given["kernel"], given["bias"]])
-    return {"value": _called(lambda x: answer(layer, x), _constants(case, "x"), mode)}
+    return {"value": _called(answer, [layer, *_constants(case, "x")], mode)}
 
 
 def hessian_matrix(answer, case, mode):
@@ -43,7 +46,7 @@ def hessian_matrix(answer, case, mode):
     def loss():
         return formula(**{k: tf.convert_to_tensor(v) for k, v in made.items()})
 
-    return {"value": _called(lambda: answer(loss, variables), [], mode)}
+    return {"value": _called(answer, [loss, variables], mode)}
 
 
 def penalty(answer, case, mode):
@@ -57,7 +60,7 @@ def penalty(answer, case, mode):
     model = tf.keras.Model(start, output(hidden(start)))
     hidden.set_weights([given["w1"], given["b1"]])
     output.set_weights([given["w2"], given["b2"]])
-    found = _called(lambda x, y: answer(model, x, y), _constants(case, "x", "y"), mode)
+    found = _called(answer, [model, *_constants(case, "x", "y")], mode)
     if type(found).__name__ == "Blank" or not isinstance(found, list | tuple):
         return {f"gradient[{i}]": found for i in range(4)}
     return {f"gradient[{i}]": each for i, each in enumerate(found)}
@@ -67,9 +70,9 @@ def per_example(answer, case, mode):
     """The value, or whether a tensor of the traced graph is as large as the full Jacobian."""
     f = compile_source(case.inputs["f"])
     if case.part != "memory":
-        return {"value": _called(lambda x: answer(f, x), _constants(case, "x"), mode)}
+        return {"value": _called(answer, [f, *_constants(case, "x")], mode)}
     batch, ins = case.inputs["x"].shape
-    largest, result = _largest_tensor(lambda x: answer(f, x), _constants(case, "x"))
+    largest, result = _largest_tensor(answer, [f, *_constants(case, "x")])
     if largest is None:
         return {"full Jacobian formed": result}
     outs = f(*_constants(case, "x")).shape[1]
@@ -87,29 +90,32 @@ def hutchinson(answer, case, mode):
 
 
 def _product(answer, case, mode, second):
-    f, given = compile_source(case.inputs["f"]), _constants(case, "x", second)
+    given = [compile_source(case.inputs["f"]), *_constants(case, "x", second)]
     if case.part != "memory":
-        return {"value": _called(lambda x, more: answer(f, x, more), given, mode)}
-    largest, result = _largest_tensor(lambda x, more: answer(f, x, more), given)
+        return {"value": _called(answer, given, mode)}
+    largest, result = _largest_tensor(answer, given)
     if largest is None:
         return {"Hessian formed": result}
     return {"Hessian formed": bool(largest >= case.inputs["x"].size ** 2)}
 
 
-def _largest_tensor(function, arguments):
+def _largest_tensor(answer, arguments):
     """Entries of the largest tensor in the traced graph and all it calls, and what came out.
 
     None for the entries where no tensor came out. Unknown sizes count as nothing.
     """
     import tensorflow as tf
 
-    out = []
-
-    def call(*given):
-        out.append(function(*given))
-        return out[-1] if tf.is_tensor(out[-1]) else None
-
-    graphs, seen, largest = [tf.function(call).get_concrete_function(*arguments).graph], set(), 0
+    try:
+        traced = tf.function(answer).get_concrete_function(*arguments)
+    except TypeError:  # a gap in the answer cannot leave a tf.function
+        result = answer(*arguments)
+        if type(result).__name__ == "Blank":
+            return None, result
+        raise
+    if not tf.is_tensor(traced.structured_outputs):
+        return None, traced.structured_outputs
+    graphs, seen, largest = [traced.graph], set(), 0
     while graphs:
         graph = graphs.pop()
         for op in graph.get_operations():
@@ -120,7 +126,7 @@ def _largest_tensor(function, arguments):
                 called = graph._get_function(name)
                 if getattr(called, "graph", None) is not None:
                     graphs.append(called.graph)
-    return (largest if tf.is_tensor(out[-1]) else None), out[-1]
+    return largest, traced.structured_outputs
 
 
 def _functions_of(op):

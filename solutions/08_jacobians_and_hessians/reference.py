@@ -59,7 +59,12 @@ def summed_targets(case):
 
 def _jacobian_case(rng, name, text, shape, part="value", dtype="float32"):
     inputs = {"f": Source(text), "x": draw.upstream(rng, shape, dtype)}
-    return Case(name, inputs, part=part, wants=("value",))
+    return Case(name, inputs, part=part, modes=_modes(part))
+
+
+def _modes(part):
+    """Both ways of running on the usual input; the others differ in their input alone."""
+    return ("eager", "outside") if part == "value" else ("eager",)
 
 
 def jacobian_cases(rng):
@@ -111,7 +116,7 @@ def _kernel_case(rng, name, batch, ins, outs, activation, part, dtype="float32")
         "kernel": draw.normal(rng, (ins, outs), dtype),
         "bias": draw.normal(rng, (outs,), dtype),
     }
-    return Case(name, inputs, part=part, options={"activation": activation})
+    return Case(name, inputs, part=part, modes=_modes(part), options={"activation": activation})
 
 
 def kernel_cases(rng):
@@ -165,8 +170,7 @@ def _outside_memory(change):
 
 def _per_example_case(rng, name, text, batch, part, dtype="float32"):
     inputs = {"f": Source(text), "x": draw.upstream(rng, (batch, 2), dtype)}
-    modes = ("eager",) if part == "memory" else ("eager", "outside")
-    return Case(name, inputs, part=part, modes=modes)
+    return Case(name, inputs, part=part, modes=_modes(part))
 
 
 def per_example_cases(rng):
@@ -215,7 +219,7 @@ def independent_cases(rng):
     def case(text, at):
         part, dtype = ("value" if at < 4 else "robust"), ("float64" if at == 7 else "float32")
         inputs = {"f": Source(text), "x": draw.upstream(rng, (4, 2), dtype)}
-        return Case(PLAIN[text], inputs, part=part, modes=("eager",), wants=("value",))
+        return Case(PLAIN[text], inputs, part=part, modes=("eager",))
 
     return [case(text, at) for at, text in enumerate(INDEPENDENT)]
 
@@ -271,7 +275,7 @@ def of_linear(case):
 
 def _scalar_case(rng, name, text, shape, part, dtype="float32", **more):
     inputs = {"f": Source(text), "x": draw.upstream(rng, shape, dtype), **more}
-    return Case(name, inputs, part=part, wants=("value",))
+    return Case(name, inputs, part=part, modes=_modes(part))
 
 
 def hessian_cases(rng):
@@ -416,7 +420,7 @@ def _newton_case(rng, name, shape, damping, part, dtype="float32", singular=Fals
         "hessian": ((h + h.T) / 2).reshape(shape + shape).astype(dtype),
         "damping": damping,
     }
-    return Case(name, inputs, part=part, wants=("value",))
+    return Case(name, inputs, part=part, modes=_modes(part))
 
 
 def newton_cases(rng):
@@ -458,8 +462,7 @@ def _pair_case(rng, name, text, shape, part, second, dtype="float32", stack=()):
     more = rng.choice([-1.0, 1.0], size) if second == "probes" else draw.upstream(rng, size)
     inputs = {"f": Source(text), "x": draw.upstream(rng, shape, dtype)}
     inputs[second] = np.asarray(more).astype(dtype)
-    modes = ("eager",) if part == "memory" else ("eager", "outside")
-    return Case(name, inputs, part=part, modes=modes)
+    return Case(name, inputs, part=part, modes=_modes(part))
 
 
 def hvp_cases(rng):
@@ -673,6 +676,7 @@ NO_PATH = Mistake(
 EXERCISES = [
     Exercise(
         id="jacobian_by_rows",
+        probe="value",
         cases=jacobian_cases,
         truth=jacobian_truth,
         parts={"value": 3, "robust": 1},
@@ -781,6 +785,7 @@ EXERCISES = [
     ),
     Exercise(
         id="rows_are_independent",
+        probe="value",
         cases=independent_cases,
         truth=independent_truth,
         parts={"value": 3, "robust": 1},
@@ -816,6 +821,7 @@ EXERCISES = [
     ),
     Exercise(
         id="hessian",
+        probe="value",
         cases=hessian_cases,
         truth=hessian_truth,
         parts={"value": 3, "robust": 1},
@@ -884,6 +890,7 @@ EXERCISES = [
     ),
     Exercise(
         id="newton_step",
+        probe="value",
         cases=newton_cases,
         truth=newton_truth,
         parts={"value": 3, "robust": 1},
@@ -963,6 +970,7 @@ EXERCISES = [
     ),
     Exercise(
         id="hessian_norm",
+        probe="value",
         cases=norm_cases,
         truth=norm_truth,
         parts={"value": 3, "robust": 1},

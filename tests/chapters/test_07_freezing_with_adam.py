@@ -1,0 +1,263 @@
+"""Chapter 07, proved a second time: Adam at 50 digits, Keras itself, and every claim by running."""
+
+from pathlib import Path
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from grader.course import Course
+from grader.judge import cases_for
+
+CHAPTER = Course.find(Path(__file__)).chapter("07_freezing_with_adam")
+EXERCISES = CHAPTER.exercises()
+CASES = [(e, c) for e in EXERCISES.values() for s in (1, 2) for c in cases_for(e, s)]
+mp.mp.dps = 50
+
+
+def of(name):
+    rows = [(e, c) for e, c in CASES if e.id == name]
+    return pytest.mark.parametrize(("exercise", "case"), rows, ids=[c.name for _, c in rows])
+
+
+def exact(array):
+    return np.vectorize(mp.mpf, otypes=[object])(array)
+
+
+def floats(array):
+    return np.asarray(array, dtype=object).astype(np.float64)
+
+
+class Adam:
+    """The paper's algorithm 1, with corrected moments; eps scaled so that it is Keras's."""
+
+    def __init__(self, p):
+        self.lr, self.b1, self.b2, self.eps = (
+            mp.mpf(p[k]) for k in ("lr", "beta1", "beta2", "eps")
+        )
+
+    def step(self, w, g, m, v, t):
+        m = self.b1 * m + (1 - self.b1) * g
+        v = self.b2 * v + (1 - self.b2) * g * g
+        high, wide = m / (1 - self.b1**t), v / (1 - self.b2**t)
+        root = np.vectorize(mp.sqrt, otypes=[object])(wide)
+        return w - self.lr * high / (root + self.eps / mp.sqrt(1 - self.b2**t)), m, v
+
+
+@of("adam_step")
+def test_adam_step(exercise, case):
+    a = {k: exact(v) for k, v in case.arrays.items()}
+    want = Adam(case.inputs).step(a["w"], a["g"], a["m"], a["v"], case.inputs["t"])
+    truth = exercise.truth(case)
+    for i, each in enumerate(want):
+        np.testing.assert_allclose(truth[f"value[{i}]"], floats(each), rtol=1e-13)
+
+
+@of("drift")
+def test_drift(exercise, case):
+    m, v = (exact(case.arrays[k]) for k in ("m", "v"))
+    zero = 0 * m
+    new, _, _ = Adam(case.inputs).step(zero, zero, m, v, case.inputs["t"])
+    np.testing.assert_allclose(exercise.truth(case)["value"], floats(new), rtol=1e-13)
+
+
+@of("thaw_step_size")
+def test_thaw_step_size(exercise, case):
+    p = dict(case.inputs) | {"eps": 0}
+    for gradient in (mp.mpf(3), mp.mpf("0.001")):
+        zero = np.array([mp.mpf(0)], dtype=object)
+        new, _, _ = Adam(p).step(zero, zero + gradient, zero, zero, p["t"] + 1)
+        assert float(-new[0]) == pytest.approx(exercise.truth(case)["value"], rel=1e-12)
+
+
+@of("freeze_by_slots")
+def test_freeze_by_slots(exercise, case):
+    """Entry by entry: one scalar Adam per entry that sleeps while its mask is 0, at 50 digits."""
+    a = case.arrays
+    adam = Adam(case.options)
+    masks = np.broadcast_to(a["masks"][:, None] != 0, a["gradients"].shape)
+    rows = []
+    for index in np.ndindex(a["weights"].shape):
+        w, m, v = (np.array(mp.mpf(x), object) for x in (float(a["weights"][index]), 0, 0))
+        path, t = [], 0
+        for phase in range(len(masks)):
+            for step in range(masks.shape[1]):
+                t += 1
+                place = (phase, step, *index)
+                if masks[place]:
+                    g = mp.mpf(float(a["gradients"][place]))
+                    w, m, v = adam.step(w, g, m, v, t)
+            path.append(float(w))
+        rows.append(path)
+    want = np.array(rows).T.reshape(len(masks), *a["weights"].shape)
+    truth = exercise.truth(case)
+    if "weights" in truth:
+        np.testing.assert_allclose(truth["weights"], want, rtol=1e-12)
+    assert truth.get("frozen entries that moved", 0) == 0
+
+
+def keras_optimizer(tf, case):
+    return getattr(tf.keras.optimizers, case.options["kind"])(**case.options["settings"])
+
+
+@of("frozen_step")
+def test_frozen_step_against_keras(tf, exercise, case):
+    """Keras makes the step; a frozen entry's weight and slots are written back by hand."""
+    given = case.inputs
+    w = tf.Variable(given["weights"])
+    optimizer = keras_optimizer(tf, case)
+    optimizer.build([w])
+    history = []
+    for gradient, mask in zip(given["gradients"], given["masks"] != 0, strict=True):
+        held = [w, optimizer._momentums[0], optimizer._velocities[0]]
+        held += optimizer._velocity_hats[:1] if case.options.get("amsgrad") else []
+        old = [np.array(each) for each in held]
+        optimizer.apply_gradients([(tf.constant(gradient), w)])
+        for each, before in zip(held, old, strict=True):
+            each.assign(np.where(mask, np.array(each), before))
+        history.append(w.numpy())
+    truth = exercise.truth(case)
+    tight = 1e-8 if case.dtype == "float64" else 2e-5
+    np.testing.assert_allclose(np.stack(history), truth["weights"], rtol=tight, atol=tight)
+    assert int(optimizer.iterations.numpy()) == truth["steps counted"]
+
+
+@of("update_subset")
+def test_update_subset_against_keras(tf, exercise, case):
+    """One optimizer per variable, its counter set by hand, steps only when it is named."""
+    truth, tight = exercise.truth(case), 1e-8 if case.dtype == "float64" else 2e-5
+    for name in case.options["order"]:
+        w = tf.Variable(case.inputs[name])
+        optimizer = keras_optimizer(tf, case)
+        optimizer.build([w])
+        history = []
+        for t, names in enumerate(case.options["names"]):
+            optimizer.iterations.assign(t)
+            if name in [n.split(":")[0] for n in names]:
+                gradient = case.inputs[f"{name} gradients"][t]
+                optimizer.apply_gradients([(tf.constant(gradient), w)])
+            history.append(w.numpy())
+        want = truth[f"variable {name}"]
+        np.testing.assert_allclose(np.stack(history), want, rtol=tight, atol=tight)
+
+
+@of("magnitude_mask")
+def test_magnitude_mask(exercise, case):
+    """By its definition: an entry stays if fewer than the count come before it."""
+    flat = [abs(float(x)) for x in case.arrays["weights"].ravel()]
+    count = round(case.inputs["keep"] * len(flat))
+
+    def before(i):
+        return sum(x > flat[i] or (x == flat[i] and j < i) for j, x in enumerate(flat))
+
+    want = np.array([before(i) < count for i in range(len(flat))])
+    assert np.array_equal(exercise.truth(case)["value"].ravel(), want)
+    assert exercise.truth(case)["value"].sum() == count
+
+
+def motion(tf, optimizer, gradients, start=1.0):
+    w = tf.Variable([start])
+    optimizer.build([w])
+    for gradient in gradients:
+        before = w.numpy()
+        optimizer.apply_gradients([(tf.constant([gradient]), w)])
+    return float((w.numpy() - before)[0])
+
+
+def ten(tf):
+    k = tf.keras.optimizers
+    return {
+        "SGD": k.SGD(0.1),
+        "SGD with momentum": k.SGD(0.1, momentum=0.9),
+        "Adagrad": k.Adagrad(0.1),
+        "RMSprop": k.RMSprop(0.1),
+        "RMSprop with momentum": k.RMSprop(0.1, momentum=0.9),
+        "Adam": k.Adam(0.1),
+        "Adam with amsgrad": k.Adam(0.1, amsgrad=True),
+        "AdamW": k.AdamW(0.1),
+        "Nadam": k.Nadam(0.1),
+        "Lion": k.Lion(0.1),
+    }
+
+
+def test_which_still_move(tf):
+    truth = EXERCISES["which_still_move"].truth(None)
+    for name, optimizer in ten(tf).items():
+        moved = motion(tf, optimizer, [1.0, 0.5, 1.5, 0.0]) != 0.0
+        assert truth[f"entry:{name}"] == ("moves" if moved else "stays"), name
+    assert len(truth) == 10
+
+
+def test_predictions(tf):
+    k = tf.keras.optimizers
+    assert motion(tf, k.Adam(0.1), [1.0, 0.0]) != 0
+    assert motion(tf, k.Adam(0.1), [0.0, 0.0]) == 0
+    assert np.isnan(motion(tf, k.Adam(0.1, epsilon=0.0), [0.0, 0.0]))
+    assert motion(tf, k.AdamW(0.1), [0.0, 0.0]) < 0
+
+
+def test_a_row_that_was_not_read_moves(tf):
+    table, optimizer = tf.Variable(tf.ones([3, 1])), tf.keras.optimizers.Adam(0.1)
+    for rows in ([0, 1], [1, 2]):
+        before = table.numpy()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.gather(table, rows))
+        gradient = tape.gradient(loss, table)
+        assert isinstance(gradient, tf.IndexedSlices)
+        optimizer.apply_gradients([(gradient, table)])
+    assert table.numpy()[0, 0] != before[0, 0]
+
+
+def test_old_slots(tf):
+    """get_slot lives in v1 only; a slot takes assign, not item assignment; v alone explodes."""
+    w = tf.Variable([1.0, 1.0])
+    with pytest.raises(AttributeError, match="get_slot"):
+        tf.keras.optimizers.Adam(0.1).get_slot(w, "m")
+    v1 = tf.compat.v1.train.AdamOptimizer(0.1)
+    assert v1.get_slot(w, "m") is None
+    v1.apply_gradients([(tf.constant([1.0, 1.0]), w)])
+    with pytest.raises(TypeError, match="item assignment"):
+        v1.get_slot(w, "m")[0] = 0.0
+    v1.get_slot(w, "v").assign([0.0, 0.0])
+    v1.apply_gradients([(tf.constant([0.0, 0.0]), w)])
+    assert np.abs(w.numpy()).min() > 1e4
+
+
+def test_a_second_subset_is_refused(tf):
+    a, b = tf.Variable([1.0]), tf.Variable([1.0])
+    optimizer = tf.keras.optimizers.Adam(0.1)
+    optimizer.apply_gradients([(tf.constant([1.0]), a)])
+    with pytest.raises(ValueError, match="Unknown variable"):
+        optimizer.apply_gradients([(tf.constant([1.0]), b)])
+
+
+def test_averages_reach_a_variable_left_out(tf):
+    """Overwriting by averages touches every variable that the optimizer was built with."""
+    a, b = tf.Variable([1.0]), tf.Variable([1.0])
+    optimizer = tf.keras.optimizers.Adam(
+        0.05, use_ema=True, ema_momentum=0.7, ema_overwrite_frequency=2
+    )
+    optimizer.build([b, a])
+    for _ in range(5):
+        optimizer.apply_gradients([(tf.ones(1), a), (tf.ones(1), b)])
+    before = b.numpy()
+    optimizer.apply_gradients([(tf.ones(1), a)])
+    optimizer.apply_gradients([(tf.ones(1), a)])
+    assert b.numpy()[0] != before[0]
+
+
+def test_decay_can_be_excluded(tf):
+    w = tf.Variable([1.0])
+    optimizer = tf.keras.optimizers.AdamW(0.1)
+    optimizer.exclude_from_weight_decay([w])
+    optimizer.build([w])
+    optimizer.apply_gradients([(tf.constant([0.0]), w)])
+    assert w.numpy()[0] == 1.0
+
+
+def test_thaw_limit():
+    """For many steps the first step tends to (1 − β1) / √(1 − β2) learning rates."""
+    case = next(c for e, c in CASES if e.id == "thaw_step_size" and c.inputs["t"] == 5000)
+    truth = EXERCISES["thaw_step_size"].truth(case)["value"]
+    assert truth / case.inputs["lr"] == pytest.approx(0.1 / np.sqrt(0.001), rel=5e-3)
+    assert 3.0 < truth / case.inputs["lr"] < 3.3

@@ -1,0 +1,357 @@
+"""Chapter 08, proved a second time: derivatives at 50 digits, and every claim by running."""
+
+from pathlib import Path
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from grader.course import Course
+from grader.judge import cases_for
+
+CHAPTER = Course.find(Path(__file__)).chapter("08_jacobians_and_hessians")
+EXERCISES = CHAPTER.exercises()
+REFERENCE = CHAPTER.load("reference")
+CASES = [(e, c) for e in EXERCISES.values() for s in (1, 2) for c in cases_for(e, s)]
+mp.mp.dps = 50
+STEP = mp.mpf(10) ** -12
+
+
+def of(name):
+    rows = [(e, c) for e, c in CASES if e.id == name and c.part != "memory"]
+    return pytest.mark.parametrize(("exercise", "case"), rows, ids=[c.name for _, c in rows])
+
+
+def each(f):
+    return np.vectorize(f, otypes=[object])
+
+
+def exact(array):
+    return each(mp.mpf)(np.asarray(array, np.float64))
+
+
+def floats(array):
+    return np.asarray(array, dtype=object).astype(np.float64)
+
+
+exp, sin, tanh = each(mp.exp), each(mp.sin), each(mp.tanh)
+
+
+def with_step(x, index, step):
+    moved = x.copy()
+    moved[index] += step
+    return moved
+
+
+def jacobian(f, x):
+    """Central differences of f (arrays of mpf) at x: f's shape, then x's."""
+    columns = [
+        (f(with_step(x, i, STEP)) - f(with_step(x, i, -STEP))) / (2 * STEP)
+        for i in np.ndindex(x.shape)
+    ]
+    stacked = np.stack([np.asarray(c, dtype=object) for c in columns], axis=-1)
+    return stacked.reshape(stacked.shape[:-1] + x.shape)
+
+
+def second(f, x):
+    """The (n, n) matrix of second differences of the scalar f."""
+    flat = x.ravel()
+
+    def at(*moves):
+        moved = flat.copy()
+        for i, step in moves:
+            moved[i] += step
+        return f(moved.reshape(x.shape))
+
+    n, h = flat.size, STEP
+    return np.array(
+        [
+            [
+                (
+                    at((i, h), (j, h))
+                    - at((i, h), (j, -h))
+                    - at((i, -h), (j, h))
+                    + at((i, -h), (j, -h))
+                )
+                / (4 * h * h)
+                for j in range(n)
+            ]
+            for i in range(n)
+        ],
+        dtype=object,
+    )
+
+
+W = REFERENCE.W
+FUNCTIONS = {
+    REFERENCE.MIXED: lambda x: np.array(
+        [x[0] * x[1], mp.exp(x[2]), x[0] + x[2] ** 2, mp.sin(x[1])]
+    ),
+    REFERENCE.GRAM: lambda x: x @ x.T,
+    REFERENCE.OF_SCALAR: lambda x: np.array([x.item() ** 2, mp.sin(x.item()), 3 * x.item()]),
+    REFERENCE.TO_SCALAR: lambda x: np.array(np.sum(x**3), dtype=object),
+    REFERENCE.UNCONNECTED: lambda x: exact(np.ones((2, 2))),
+    REFERENCE.PER_ROW: lambda x: np.stack(
+        [x[:, 0] * x[:, 1], sin(x[:, 1]), x[:, 0] ** 2, x[:, 1]], axis=1
+    ),
+    REFERENCE.LAYER: lambda x: tanh(x @ exact(W)),
+    REFERENCE.CUBIC: lambda x: np.sum(x**3) + np.sum(x) ** 2,
+    REFERENCE.LOGSUMEXP: lambda x: mp.log(np.sum(exp(x))) + np.sum(x * x),
+    REFERENCE.LINEAR: lambda x: 3 * np.sum(x),
+}
+
+
+def function(case):
+    return FUNCTIONS[case.inputs["f"].text]
+
+
+def close(got, want, rtol=1e-9):
+    assert np.shape(got) == np.shape(want)
+    np.testing.assert_allclose(got, floats(want), rtol=rtol, atol=1e-10)
+
+
+@of("jacobian_by_rows")
+def test_jacobian_by_rows(exercise, case):
+    close(exercise.truth(case)["value"], jacobian(function(case), exact(case.arrays["x"])))
+
+
+@of("kernel_jacobian")
+def test_kernel_jacobian(exercise, case):
+    a = {k: exact(v) for k, v in case.arrays.items()}
+    act = {"linear": lambda z: z, "tanh": tanh, "softplus": each(lambda z: mp.log(1 + mp.exp(z)))}
+
+    def layer(kernel):
+        return act[case.options["activation"]](a["x"] @ kernel + a["bias"])
+
+    close(exercise.truth(case)["value"], jacobian(layer, a["kernel"]))
+
+
+@of("per_example_jacobian")
+def test_per_example_jacobian(exercise, case):
+    full = jacobian(function(case), exact(case.arrays["x"]))
+    blocks = np.stack([full[b, :, b] for b in range(len(full))])
+    close(exercise.truth(case)["value"], blocks)
+    full[np.arange(len(full)), :, np.arange(len(full))] = 0
+    assert not np.any(full)
+
+
+def mp_variance(x):
+    return np.mean((x - np.mean(x, axis=0)) ** 2, axis=0)
+
+
+def softmax_rows(x):
+    e = exp(x)
+    return e / np.sum(e, axis=1, keepdims=True)
+
+
+BATCHES = {
+    "a dense layer": lambda x: tanh(x @ exact(W)),
+    "softmax within a row": softmax_rows,
+    "batch normalisation in training mode": lambda x: (
+        (x - np.mean(x, axis=0)) / each(mp.sqrt)(mp_variance(x) + mp.mpf("0.001"))
+    ),
+    "the last row leaks into the first": lambda x: np.concatenate(
+        [x[:1] + mp.mpf("0.01") * x[-1:], x[1:]]
+    ),
+    "a cumulative sum down the batch": lambda x: np.cumsum(x, axis=0),
+    "a weak coupling of neighbours": lambda x: x + mp.mpf("0.001") * np.roll(x, 1, axis=0),
+    "a constant function": lambda x: 0 * x + 1,
+    "float64, the batch mean taken off": lambda x: x - np.mean(x, axis=0, keepdims=True),
+}
+
+
+@of("rows_are_independent")
+def test_rows_are_independent(exercise, case):
+    full = floats(jacobian(BATCHES[case.name], exact(case.arrays["x"])))
+    off = np.abs(full).max(axis=(1, 3))
+    np.fill_diagonal(off, 0)
+    assert exercise.truth(case)["value"] == (off.max() < 1e-20)
+    assert off.max() < 1e-20 or off.max() >= 1e-4
+
+
+@of("hessian")
+def test_hessian(exercise, case):
+    x = exact(case.arrays["x"])
+    close(exercise.truth(case)["value"], second(function(case), x).reshape(x.shape + x.shape))
+
+
+@of("hessian_matrix")
+def test_hessian_matrix(exercise, case):
+    arrays = {k: exact(case.arrays[k]) for k in case.options["order"]}
+
+    def loss(flat):
+        found, at = {}, 0
+        for name, array in arrays.items():
+            found[name] = flat[at : at + array.size].reshape(array.shape)
+            at += array.size
+        inner = found["w"][0] - 2 * found["w"][1] + found["b"]
+        return np.sum(exp(inner)) + np.sum(found["u"] ** 3)
+
+    flat = np.concatenate([a.ravel() for a in arrays.values()])
+    close(exercise.truth(case)["value"], second(loss, flat))
+
+
+@of("newton_step")
+def test_newton_step(exercise, case):
+    """The step solves the system, and a parabola's minimum is reached in one."""
+    a, n = case.arrays, case.arrays["x"].size
+    moved = (a["x"] - exercise.truth(case)["value"]).ravel()
+    matrix = a["hessian"].reshape(n, n) + case.inputs["damping"] * np.eye(n)
+    want = mp.lu_solve(mp.matrix(matrix.tolist()), mp.matrix(a["gradient"].ravel().tolist()))
+    np.testing.assert_allclose(moved, [float(v) for v in want], rtol=1e-10)
+
+
+@of("hvp")
+def test_hvp(exercise, case):
+    """The derivative, along v, of the gradient taken by differences."""
+    x, v = exact(case.arrays["x"]), exact(case.arrays["v"])
+    product = second(function(case), x) @ v.ravel()
+    close(exercise.truth(case)["value"], np.asarray(product, dtype=object).reshape(v.shape))
+
+
+@of("hessian_norm")
+def test_hessian_norm(exercise, case):
+    x, h = exact(case.arrays["x"]), mp.mpf(case.inputs["h"])
+    f = each_point(function(case))
+    total = mp.mpf(0)
+    for z in exact(case.arrays["directions"]):
+        d = (jacobian(f, x + h * z) - jacobian(f, x - h * z)) / (2 * h)
+        total += np.sum(d * d)
+    want = mp.sqrt(total / len(case.arrays["directions"]))
+    assert exercise.truth(case)["value"] == pytest.approx(float(want), rel=1e-9)
+
+
+def each_point(f):
+    return lambda x: np.array(f(x), dtype=object)
+
+
+@of("hutchinson_trace")
+def test_hutchinson_trace(exercise, case):
+    h = second(function(case), exact(case.arrays["x"]))
+    forms = [z.ravel() @ h @ z.ravel() for z in exact(case.arrays["probes"])]
+    want = float(sum(forms) / len(forms))
+    assert exercise.truth(case)["value"] == pytest.approx(want, rel=1e-9, abs=1e-9)
+
+
+def penalty(a):
+    """‖d mean((model(x) − y)²) / dx‖ with the input gradient by the chain rule, in mpf."""
+    hidden = tanh(a["x"] @ a["w1"] + a["b1"])
+    error = hidden @ a["w2"] + a["b2"] - a["y"]
+    back = (2 * error / error.size) @ a["w2"].T * (1 - hidden**2)
+    return mp.sqrt(np.sum((back @ a["w1"].T) ** 2))
+
+
+@of("input_gradient_penalty")
+def test_input_gradient_penalty(exercise, case):
+    a, truth = {k: exact(v) for k, v in case.arrays.items()}, exercise.truth(case)
+    for i, name in enumerate(("w1", "b1", "w2", "b2")):
+        by_name = each_point(lambda value, name=name: penalty({**a, name: value}))
+        close(truth[f"gradient[{i}]"], jacobian(by_name, a[name]))
+
+
+def test_the_penalty_differentiates_the_right_gradient():
+    """The chain rule in `penalty` against differences of the loss itself."""
+    case = next(c for e, c in CASES if e.id == "input_gradient_penalty")
+    a = {k: exact(v) for k, v in case.arrays.items()}
+
+    def loss(x):
+        error = tanh(x @ a["w1"] + a["b1"]) @ a["w2"] + a["b2"] - a["y"]
+        return np.array(np.sum(error**2) / error.size, dtype=object)
+
+    size = mp.sqrt(np.sum(jacobian(loss, a["x"]) ** 2))
+    assert float(penalty(a)) == pytest.approx(float(size), rel=1e-10)
+
+
+# What the chapter says about TensorFlow --------------------------------------------------------
+
+
+def test_a_gradient_of_a_vector_is_that_of_its_sum(tf):
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.stack([x[0] * x[1], -x[0] * x[1]])
+    assert not np.any(tape.gradient(y, x))
+
+
+def test_shapes_of_a_layer(tf):
+    layer, batch = tf.keras.layers.Dense(10), tf.random.normal([7, 5])
+    with tf.GradientTape() as tape:
+        y = layer(batch)
+    assert y.shape == (7, 10)
+    assert tape.jacobian(y, layer.kernel).shape == (7, 10, 5, 10)
+    with pytest.raises(RuntimeError, match="non-persistent"):
+        tape.jacobian(y, layer.bias)
+
+
+def test_what_jacobian_refuses(tf):
+    x = tf.random.normal([4, 2])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y, total = x * 2.0, tf.reduce_sum(x, axis=1)
+    with pytest.raises(AttributeError, match="'list' object has no attribute 'shape'"):
+        tape.jacobian([y, y], x)
+    with pytest.raises(ValueError, match="must have rank at least 2"):
+        tape.batch_jacobian(total, x)
+
+
+def test_batch_normalisation_couples_in_training_mode_only(tf):
+    layer, x = tf.keras.layers.BatchNormalization(), tf.random.normal([4, 2])
+    layer(x)
+
+    def coupled(**mode):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = layer(x, **mode)
+        blocks = np.abs(tape.jacobian(y, x)).max(axis=(1, 3))
+        np.fill_diagonal(blocks, 0)
+        return blocks.max() > 1e-3
+
+    assert coupled(training=True)
+    assert not coupled(training=False)
+    assert not coupled()
+
+
+def test_two_nones(tf):
+    """The inner gradient after the outer tape, and a linear function."""
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.reduce_sum(x**3)
+    assert outer.jacobian(inner.gradient(y, x), x) is None
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.reduce_sum(3.0 * x)
+        g = inner.gradient(y, x)
+    assert outer.jacobian(g, x) is None
+
+
+def test_gradient_at_a_moved_point_is_none(tf):
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(x**3)
+    assert tape.gradient(y, x + 0.1) is None
+
+
+def test_jacobian_by_a_loop_needs_a_persistent_tape(tf):
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    with pytest.raises(RuntimeError, match="persistent=True"):
+        tape.jacobian(y, x, experimental_use_pfor=False)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+    slow = tape.jacobian(y, x, experimental_use_pfor=False)
+    assert np.array_equal(slow, np.diag([2.0, 4.0]).astype("float32"))
+
+
+def test_tf_hessians_in_a_function(tf):
+    x = tf.constant([1.0, 2.0])
+    found = tf.function(lambda x: tf.hessians(tf.reduce_sum(x**3), x)[0])(x)
+    assert np.array_equal(found, np.diag([6.0, 12.0]).astype("float32"))
