@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from .contract import Case
+from .contract import EAGER, Case
 from .display.report import Report
 from .judge import Plan
 from .probe import run
@@ -29,13 +29,17 @@ def finding(plan: Plan, verdict: Verdict, answer: Any) -> str:
         return ""
     if first.status not in DEAD:
         return ""
-    return _harmless(lambda: _xray(answer, first.case), "")
+    return _harmless(lambda: _xray(answer, first.case, first.mode), "")
 
 
-def _xray(answer: Any, case: Case) -> str:
+def _xray(answer: Any, case: Case, mode: str) -> str:
+    """The finding on the answer as it ran: an override acts only where it is traced."""
+    import tensorflow as tf
+
     from .xray import explain
 
-    return str(explain(answer, *tensors(case).values()).finding)
+    seen = answer if mode == EAGER else tf.function(answer)
+    return str(explain(seen, *tensors(case).values()).finding)
 
 
 def with_card(report: Report, plan: Plan, verdict: Verdict, answer: Any) -> Report:

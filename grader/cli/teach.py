@@ -89,7 +89,7 @@ def report(chapters: Chapters = None) -> None:
 def doctor() -> None:
     """Tells which sandbox layers this machine gives, and how to get the others."""
     from ..engine.batch import probe_sandbox
-    from ..engine.sandbox import doctor as explain
+    from ..engine.sandbox.doctor import doctor as explain
 
     course = Course.find()
     for line in explain(probe_sandbox(course.root, tensorflow=False)):
@@ -103,9 +103,15 @@ def _students(course: Course, chapter: Chapter) -> list[str]:
 
 
 def _cluster(address: str, course: Course) -> Any:
-    from ..engine.cluster import ClusterExecutor
+    from distributed import Client
 
-    return ClusterExecutor(address, course.root)
+    from ..engine.dask import DaskExecutor
+
+    try:
+        client = Client(address, timeout="20s")
+    except (OSError, ValueError) as error:
+        raise CourseError(f"no Dask scheduler answers at {address}: {error}") from error
+    return DaskExecutor(client, course.root)
 
 
 def _grade(
