@@ -1,0 +1,211 @@
+"""The engine against stock `nbgrader autograde`, on the same submissions in one run.
+
+    python tests/bench/bench_engine.py [--submissions 40] [--stock 3] [--jobs 0] [--long 0]
+
+A tiny TensorFlow notebook (one answer, one check, one figure), sandbox and judge on. Prints
+submissions per minute of both, their ratio in steady state and with start-up counted, the CPU
+seconds per submission, the memory of the warm process, and how memory grows over `--long` further
+submissions. Stock grades the same notebook with the check as the learner's `check` runs it.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+CHAPTER = """---
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+---
+
+```{code-cell} ipython3
+from grader import check, ____
+import matplotlib.pyplot as plt
+import tensorflow as tf
+```
+
+```{code-cell} ipython3
+:answer: twice
+
+def twice(x):
+    ### BEGIN SOLUTION
+    return 2.0 * x
+    ### STARTER
+    # return ____ * x
+    ### END SOLUTION
+```
+
+```{code-cell} ipython3
+:check: twice
+```
+
+```{code-cell} ipython3
+plt.plot(twice(tf.linspace(-1.0, 1.0, 50)));
+```
+"""
+REFERENCE = """
+from grader.contract import Case, Exercise
+from grader.draw import like, normal
+
+def cases(rng):
+    x = normal(rng, (2, 3), "float32")
+    return [Case("a matrix", {"x": x}, like(rng, x))]
+
+EXERCISES = [Exercise(
+    id="twice", cases=cases,
+    truth=lambda c: {"value": 2 * c.arrays["x"], "gradient:x": 2.0 * c.upstream},
+    parts={"value": 1}, hints=("Multiply.", "By two."), reread="twice",
+)]
+"""
+CONFIG = """
+c = get_config()
+c.CourseDirectory.course_id = "bench"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "notebooks"
+c.CourseDirectory.ignore = ["*.md", "reference.py", "__pycache__", "*.pyc"]
+c.CourseDirectory.db_url = "sqlite:///gradebook.db"
+"""
+
+
+def make_course(root: Path) -> None:
+    from grader.build import build
+    from grader.course import Course
+
+    folder = root / "solutions" / "01_bench"
+    folder.mkdir(parents=True)
+    (folder / "01_bench.md").write_text(CHAPTER)
+    (folder / "reference.py").write_text(REFERENCE)
+    (root / "nbgrader_config.py").write_text(CONFIG)
+    course = Course.find(root)
+    build(course, course.chapters)
+    nbgrader(root, "generate_assignment", "01_bench", "--force")
+
+
+def nbgrader(root: Path, *args: str) -> None:
+    own = str(Path(sys.executable).parent)
+    environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(root / "none"),
+                   "PATH": own + os.pathsep + os.environ.get("PATH", "")}  # fmt: skip
+    subprocess.run([sys.executable, "-m", "nbgrader", *args], cwd=root, env=environment,
+                   check=True, capture_output=True)  # fmt: skip
+
+
+def submit(root: Path, names: list[str]) -> None:
+    """The right answer, with a figure: the instructor's notebook without the hidden tests."""
+    import nbformat
+
+    from grader.engine import checks
+
+    solved = nbformat.read(root / "solutions/01_bench/01_bench.ipynb", 4)
+    for cell in solved.cells:
+        cell.source = checks.visible(cell.source)
+    for name in names:
+        folder = root / "submitted" / name / "01_bench"
+        folder.mkdir(parents=True)
+        nbformat.write(solved, folder / "01_bench.ipynb")
+
+
+def measure_stock(root: Path, names: list[str]) -> dict:
+    """Seconds of one command over all, and of the command over none (already graded)."""
+    submit(root, names)
+    started, used = time.monotonic(), _cpu(resource.RUSAGE_CHILDREN)
+    nbgrader(root, "autograde", "01_bench")
+    seconds, cpu = time.monotonic() - started, _cpu(resource.RUSAGE_CHILDREN) - used
+    started = time.monotonic()
+    nbgrader(root, "autograde", "01_bench")
+    boot = time.monotonic() - started
+    return {"whole": seconds, "each": (seconds - boot) / len(names), "cpu_each": cpu / len(names)}
+
+
+def measure_engine(root: Path, names: list[str], jobs: int) -> dict:
+    from grader.engine import warm
+    from grader.engine.batch import grade
+
+    submit(root, names)
+    ends: list[float] = []
+    children: list[float] = []
+    started, used = time.monotonic(), _cpu(resource.RUSAGE_SELF)
+
+    def watch(outcome):
+        if outcome.state == "graded":
+            assert outcome.score == outcome.most, outcome
+            ends.append(time.monotonic() - started)
+            children.append(outcome.seconds)
+        elif outcome.state == "fault":
+            raise SystemExit(f"a submission failed: {outcome}")
+
+    run = grade(root, "01_bench", names, jobs=jobs, watch=watch)
+    assert len(run.outcomes) == len(names)
+    half = len(ends) // 4
+    steady = (ends[-1] - ends[half]) / (len(ends) - 1 - half)
+    process = warm._current["zygote"][1].process.pid
+    memory, reaped = _pss(process), _reaped(process)
+    return {"whole": ends[-1], "each": steady, "first": ends[0],
+            "child": statistics.median(children),
+            "own_cpu_each": (_cpu(resource.RUSAGE_SELF) - used) / len(names),
+            "child_cpu_each": reaped / len(names), "zygote_pss_mib": memory}  # fmt: skip
+
+
+def _cpu(who: int) -> float:
+    usage = resource.getrusage(who)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _reaped(pid: int) -> float:
+    """CPU seconds of the children that the warm process (the child of `pid`) has waited for."""
+    kids = [word for task in Path(f"/proc/{pid}/task").glob("*/children")
+            for word in task.read_text().split()]  # fmt: skip
+    fields = Path(f"/proc/{kids[0] if kids else pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
+
+def _pss(pid: int) -> float:
+    """Proportional set size of a process and its descendants, MiB."""
+    total, waiting = 0, [pid]
+    while waiting:
+        one = waiting.pop()
+        try:
+            for line in Path(f"/proc/{one}/smaps_rollup").read_text().splitlines():
+                total += int(line.split()[1]) if line.startswith("Pss:") else 0
+            for task in Path(f"/proc/{one}/task").glob("*/children"):
+                waiting += [int(word) for word in task.read_text().split()]
+        except OSError:
+            continue
+    return total / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--submissions", type=int, default=120)
+    parser.add_argument("--stock", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=0)
+    parser.add_argument("--long", type=int, default=0, help="further submissions, for memory")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="grader-bench-") as folder:
+        first = Path(folder) / "engine"
+        make_course(first)
+        second = Path(folder) / "stock"
+        shutil.copytree(first, second)
+        load = os.getloadavg()[0]
+        stock = measure_stock(second, [f"s{i:04}" for i in range(asked.stock)])
+        engine = measure_engine(first, [f"s{i:04}" for i in range(asked.submissions)], asked.jobs)
+        told = {"load": load, "stock": stock, "engine": engine,
+                "steady ratio": stock["each"] / engine["each"],
+                f"ratio for {asked.submissions}": stock["each"] * asked.submissions
+                / engine["whole"]}  # fmt: skip
+        if asked.long:
+            more = measure_engine(first, [f"t{i:04}" for i in range(asked.long)], asked.jobs)
+            told["after more"] = more
+        print(json.dumps(told, indent=2))
+
+
+if __name__ == "__main__":
+    main()
