@@ -42,7 +42,7 @@ def log1pexp_cases(rng):
     far = np.array(sharp, "float32") * uniform(rng, 0.95, 1.0, (7,))
     wide = (np.array([-1e4, -800.0, 0.5, 800.0, 1e4]) * rng.uniform(0.95, 1.0, 5)).astype("float64")
     return [
-        *elementwise(rng, EVERYWHERE, ALL, lambda r, s, d: normal(r, s, d, 3.0)),
+        *elementwise(rng, EAGER_AND_TRACED, ALL, lambda r, s, d: normal(r, s, d, 3.0)),
         Case("far out", {"x": far}, like(rng, far), None, EVERYWHERE, ALL),
         Case("far out, float64", {"x": wide}, like(rng, wide), "robust", EAGER_AND_TRACED, ALL),
     ]
@@ -135,8 +135,8 @@ def clip_gradient_norm_cases(rng):
 
 
 def rescaled(case):
-    size = norm(case.upstream)
-    return case.upstream * case.inputs["max_norm"] / size if size else np.zeros_like(case.upstream)
+    up = case.upstream.astype(np.float64)
+    return up * case.inputs["max_norm"] / norm(up) if norm(up) else np.zeros_like(up)
 
 
 def clip_gradient_norm_truth(case):
@@ -553,19 +553,20 @@ def settled(case):
 
 def fixed_point_cases(rng):
     cases = []
+    cosine, coupled, shared = RULES
+    both = ("value", "gradient")
     rows = (
-        ("a cosine", (3,), "float32", "value", EAGER, ("value",)),
-        ("entries that influence each other", (4,), "float32", "value", EAGER, ("value",)),
-        ("one theta for all", (3,), "float32", "gradient", EAGER_AND_TRACED, ("gradient",)),
-        ("entries that influence each other", (4,), "float32", "gradient", EAGER, ("gradient",)),
-        ("a cosine", (2,), "float64", "robust", EAGER, ("value", "gradient")),
-        ("a cosine", (), "float32", "robust", EAGER, ("value", "gradient")),
-        ("a cosine", (2, 3), "float32", "robust", EAGER, ("value", "gradient")),
+        (cosine, cosine, (3,), "float32", "value", EAGER, ("value",)),
+        (coupled, coupled, (4,), "float32", "value", EAGER, ("value",)),
+        (shared, shared, (3,), "float32", "gradient", EAGER_AND_TRACED, ("gradient",)),
+        (f"five {coupled}", coupled, (5,), "float32", "gradient", EAGER, ("gradient",)),
+        ("float64", cosine, (2,), "float64", "robust", EAGER, both),
+        ("a scalar", cosine, (), "float32", "robust", EAGER, both),
+        ("a batch", cosine, (2, 3), "float32", "robust", EAGER, both),
     )
-    for rule, shape, dtype, part, modes, wants in rows:
-        theta = uniform(rng, 0.3, 0.6, () if rule == "one theta for all" else shape, dtype)
+    for name, rule, shape, dtype, part, modes, wants in rows:
+        theta = uniform(rng, 0.3, 0.6, () if rule == shared else shape, dtype)
         start = away(normal(rng, shape, dtype), (0.0,), 0.2)
-        name = f"{rule}, {dtype}, shape {shape}, {part}"
         inputs = {"f": Source(RULES[rule]), "x0": start, "theta": theta}
         cases.append(
             Case(name, inputs, like(rng, start), part, modes, wants, options={"rule": rule})

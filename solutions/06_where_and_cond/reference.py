@@ -112,7 +112,7 @@ where_grad = Exercise(
             answer=lambda c: pair(c.arrays["upstream"], c.arrays["upstream"]),
         ),
     ),
-    also="tf.unstack of one tf.where over a stacked pair, or boolean indexing: any exact choice.",
+    also="the same select twice, the second time with tf.logical_not(condition).",
 )
 
 # --- where_grad_broadcast ------------------------------------------------------------------
@@ -540,7 +540,7 @@ def power_cases(rng):
 
 def power(case, n):
     x = case.arrays["x"]
-    return {"value": x**n, "gradient:x": case.upstream * n * x ** (n - 1)}
+    return {"value": x**n, "gradient:x": case.upstream * (n * x ** (n - 1))}
 
 
 def power_truth(case):
