@@ -6,6 +6,7 @@ A probe knows no answer: `run` takes a `Request` (inputs, upstream gradients, mo
 
 from __future__ import annotations
 
+import linecache
 import sys
 import types
 from collections.abc import Callable
@@ -33,8 +34,12 @@ def _function(answer: Any, case: Case, mode: str) -> dict[str, Any]:
 def _chapters_own(name: str, text: str) -> Probe:
     """A probe that the chapter brings along in its probes.py."""
     module = types.ModuleType("chapter_probes")
-    sys.modules[module.__name__] = module  # AutoGraph looks for the module of what it converts
-    exec(compile(text, "<chapter probes>", "exec"), module.__dict__)
+    # AutoGraph looks for the module and for the source of what it converts; where it finds none
+    # it warns, and leaves the learner's own `if` and `for` unconverted, too.
+    sys.modules[module.__name__] = module
+    file = "<chapter probes>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    exec(compile(text, file, "exec"), module.__dict__)
     probe: Probe = getattr(module, name)
     return probe
 
