@@ -70,6 +70,11 @@ def difference(prod, box):
         rows.append(tf.stack(row))
     return tf.stack(rows)
 """,
+        "ok_einsum": """
+def difference(prod, box):
+    ratio = tf.einsum("i,j->ij", tf.reduce_prod(prod, 1), 1.0 / tf.reduce_prod(box, 0))
+    return 1.0 - ratio
+""",
         "ok_scatter": """
 def difference(prod, box):
     n, m = prod.shape[0], box.shape[1]
@@ -371,6 +376,13 @@ def two_tapes(x0, x1):
         tape.watch([x0, x1])
         z = tf.sin(x0) + tf.sigmoid(x1)
     return tape.gradient(z, x0), tape.gradient(z, x1)
+""",
+        "ok_one_call": """
+def two_tapes(x0, x1):
+    with tf.GradientTape() as tape:
+        tape.watch([x0, x1])
+        z = tf.sin(x0) + tf.sigmoid(x1)
+    return tape.gradient(z, [x0, x1])
 """,
         "ok_closed_form": """
 def two_tapes(x0, x1):

@@ -353,7 +353,8 @@ running_energy = Exercise(
         ),
     ),
     reread=STATE,
-    also="tf.scan or tf.math.reduce_sum under a triangular mask give the same.",
+    also="Step by step without a variable: tf.scan(lambda total, step: total + step, steps * "
+    "steps).",
 )
 
 # partial_gradient, gradient_after_reset ----------------------------------------------------------
@@ -427,7 +428,7 @@ partial_gradient = Exercise(
         ),
     ),
     reread=RECORDING,
-    also="stop_recording pauses one tape. tf.stop_gradient(y * y) cuts one path for all tapes.",
+    also="In place of the pause tf.stop_gradient(y * y), which cuts the path for every tape.",
 )
 
 gradient_after_reset = Exercise(
@@ -461,7 +462,7 @@ gradient_after_reset = Exercise(
         ),
     ),
     reread=RECORDING,
-    also="A second, fresh tape in place of the reset is usually easier to read.",
+    also="A fresh tape in place of the reset, opened after y * y: usually easier to read.",
 )
 
 # two_tapes ---------------------------------------------------------------------------------------
@@ -528,7 +529,7 @@ two_tapes = Exercise(
         ),
     ),
     reread=TAPES,
-    also="One persistent tape that watches both, or one call with a list of sources.",
+    also="One tape that watches both, and one call: tape.gradient(z, [x0, x1]).",
 )
 
 # gradient_or_zeros -------------------------------------------------------------------------------

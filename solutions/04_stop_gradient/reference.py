@@ -163,6 +163,10 @@ surrogate = Exercise(
     plain=lambda case: {"gradient:x": Either(None, zeros(case))},
     probe="made_function",
     reread=IDENTITY,
+    also=(
+        "By a stopped copy of the input: s = tf.stop_gradient(x), then "
+        "forward(s) + (backward(x) - backward(s))."
+    ),
 )
 
 # reverse_by_stopping, scale_gradient -------------------------------------------------------------
@@ -690,6 +694,8 @@ fourier_floor = Exercise(
     tolerance=50.0,
     card="x",
     reread=RELAXED,
+    also="All waves at once: k = tf.range(1, terms + 1, dtype=x.dtype), then tf.sin(2.0 * np.pi * "
+    "x[..., None] * k) / (np.pi * k), summed over the last axis.",
 )
 
 # smoothed_sign -----------------------------------------------------------------------------------
@@ -1016,10 +1022,7 @@ reinforce_loss = Exercise(
         ),
     ),
     reread=CHANCE,
-    also=(
-        "A baseline keeps the gradient unbiased and calms it: use reward minus its mean over "
-        "other samples."
-    ),
+    also="With the minus inside: tf.reduce_mean(-log_prob * tf.stop_gradient(reward)).",
 )
 
 EXERCISES = [
