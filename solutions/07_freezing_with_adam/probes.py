@@ -96,7 +96,7 @@ def _per_entry(optimizer, variable):
     place = optimizer._get_variable_index(variable)
     lists = ("_momentums", "_velocities", "_velocity_hats")
     found = [getattr(optimizer, name, None) for name in lists]
-    return [np.array(slots[place]) for slots in found if slots]
+    return [slots[place].numpy() for slots in found if slots]
 
 
 def update_subset(answer, case, mode):
@@ -105,14 +105,14 @@ def update_subset(answer, case, mode):
     optimizer, variables = _optimizer(case), [_variable(case, name) for name in o["order"]]
     history, resting = {name: [] for name in o["order"]}, 0
     for t, names in enumerate(o["names"]):
-        before = [np.array(v) for v in variables]
+        before = [v.numpy() for v in variables]
         gradients = [_tensor(given[f"{name} gradients"][t]) for name in o["order"]]
         gap = answer(optimizer, variables, gradients, list(names))
         if _blank(gap):
             return {f"variable {name}": gap for name in o["order"]}
         wanted = {name.removesuffix(":0") for name in names}
         for name, variable, old in zip(o["order"], variables, before, strict=True):
-            now = np.array(variable)
+            now = variable.numpy()
             history[name].append(now)
             resting += int(name not in wanted and np.any(now != old))
     answers = {f"variable {name}": np.stack(steps) for name, steps in history.items()}

@@ -111,10 +111,10 @@ def test_frozen_step_against_keras(tf, exercise, case):
     for gradient, mask in zip(given["gradients"], given["masks"] != 0, strict=True):
         held = [w, optimizer._momentums[0], optimizer._velocities[0]]
         held += optimizer._velocity_hats[:1] if case.options.get("amsgrad") else []
-        old = [np.array(each) for each in held]
+        old = [each.numpy() for each in held]
         optimizer.apply_gradients([(tf.constant(gradient), w)])
         for each, before in zip(held, old, strict=True):
-            each.assign(np.where(mask, np.array(each), before))
+            each.assign(np.where(mask, each.numpy(), before))
         history.append(w.numpy())
     truth = exercise.truth(case)
     tight = 1e-8 if case.dtype == "float64" else 2e-5
