@@ -70,7 +70,9 @@ def _scored_by_entry(verdict: Verdict) -> bool:
 
 def _report(plan: judge.Plan, verdict: Verdict, object: Any, *, reveal: bool) -> Report:
     """The report, with the X-ray's finding where the gradient is missing or dead."""
-    also = words.ALSO.format(also=plan.terms.also) if plan.terms.also else ""
+    # Once an exercise: after its last part, or after a check of the whole.
+    last = plan.part in (None, list(plan.terms.parts)[-1])
+    also = words.ALSO.format(also=plan.terms.also) if plan.terms.also and last and reveal else ""
     finding = companions.finding(plan, verdict, object) if reveal else ""
     made = report(verdict, reveal=reveal, finding=finding, also=also)
     return companions.with_card(made, plan, verdict, object) if reveal else made

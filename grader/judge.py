@@ -67,25 +67,120 @@ def _card_case(exercise: Exercise, cases: list[Case]) -> list[Case]:
 
 def fresh(chapter: Chapter, exercise_id: str, part: str | None, seed: int) -> Plan:
     """A plan on fresh inputs, from the chapter's reference. CourseError if there is none."""
-    exercises, starters = _sources(chapter)
-    if exercise_id not in exercises:
+    exercise = _exercises(chapter).get(exercise_id)
+    if exercise is None:
         raise CourseError(f"{chapter.name} has no exercise {exercise_id!r}")
-    exercise = exercises[exercise_id]
     cases = cases_for(exercise, seed)
-    said = terms(exercise, starters.get(exercise_id, ""), chapter.name)
+    said = terms(exercise, _starter(chapter.root, exercise_id), chapter.name)
     return Plan(said, tuple(cases), key(exercise, cases), part, chapter.probes)
 
 
-def _sources(chapter: Chapter) -> tuple[dict[str, Exercise], dict[str, str]]:
-    stamp = tuple(p.stat().st_mtime_ns for p in sorted(chapter.folder.glob("*.[mp]*")))
-    return _cached(chapter, stamp)
+def _exercises(chapter: Chapter) -> dict[str, Exercise]:
+    return _loaded(chapter, (chapter.folder / "reference.py").stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=32)
-def _cached(chapter: Chapter, stamp: tuple[int, ...]) -> tuple[dict[str, Exercise], dict[str, str]]:
-    from .build.cells import starters
+def _loaded(chapter: Chapter, stamp: int) -> dict[str, Exercise]:
+    return chapter.exercises()
 
-    return chapter.exercises(), starters(chapter)
+
+def _starter(root: Path, exercise_id: str) -> str:
+    """The starter as it was handed out: from data/, so that nothing of the builder is loaded."""
+    entry = _index(root, _stamp(root)).get(exercise_id)
+    return "" if entry is None else entry[0][0].starter
+
+
+def stored(root: Path, exercise_id: str, part: str | None) -> Plan:
+    """A plan on the stored inputs in data/. CourseError where no chapter has this exercise."""
+    entry = _index(root, _stamp(root)).get(exercise_id)
+    if entry is None:
+        raise CourseError(f"there is no exercise called {exercise_id!r}")
+    (said, cases, answers), probes = entry
+    return Plan(said, tuple(cases), answers, part, probes)
+
+
+def exercises_of(root: Path, chapter: str) -> list[str]:
+    """The exercises of a chapter, by data/; empty for a notebook that is no chapter."""
+    index = _index(root, _stamp(root))
+    return [name for name, ((said, _, _), _) in index.items() if said.chapter == chapter]
+
+
+def _stamp(root: Path) -> tuple[tuple[str, int], ...]:
+    files = sorted((root / "data").glob("*.json"))
+    return tuple((file.stem, file.stat().st_mtime_ns) for file in files)
+
+
+@lru_cache(maxsize=8)
+def _index(root: Path, stamp: tuple[tuple[str, int], ...]) -> dict[str, tuple[store.Stored, str]]:
+    found: dict[str, tuple[store.Stored, str]] = {}
+    for name, _ in stamp:
+        chapter = Chapter(root, name)
+        if not chapter.arrays.is_file():
+            continue
+        entries, probes = store.load(chapter.arrays, chapter.words)
+        found |= {id: (entry, probes) for id, entry in entries.items()}
+    return found
+
+
+def plan(course: Course, exercise_id: str, part: str | None, seed: int) -> Plan:
+    """A plan on fresh inputs for grading; CourseError where no chapter has this exercise."""
+    entry = _index(course.root, _stamp(course.root)).get(exercise_id)
+    if entry is not None:
+        return fresh(Chapter(course.root, entry[0][0].chapter), exercise_id, part, seed)
+    for chapter in course.chapters:  # not built yet
+        if exercise_id in _exercises(chapter):
+            return fresh(chapter, exercise_id, part, seed)
+    raise CourseError(f"there is no exercise called {exercise_id!r}")
+
+
+def decide(self, observation: Observation) -> verdict.Verdict:
+    """The verdict on what came back."""
+    return verdict.decide(self.terms, self.key, self.request.cases, observation, self.part)
+
+
+def cases_for(exercise: Exercise, seed: int) -> list[Case]:
+    """The cases of an exercise for a seed; their names must differ."""
+    rng = np.random.default_rng(seed)
+    cases = exercise.cases(rng)
+    if len({case.name for case in cases}) != len(cases):
+        raise CourseError(f"{exercise.id}: two cases have the same name")
+    return [*cases, *_card_case(exercise, cases)]
+
+
+def _card_case(exercise: Exercise, cases: list[Case]) -> list[Case]:
+    """The case behind a surrogate card: a line of inputs, an upstream gradient of ones, no part."""
+    if exercise.card is None:
+        return []
+    line = np.linspace(*CARD_RANGE, CARD_POINTS, dtype=np.float32)
+    inputs = {**cases[0].inputs, exercise.card: line}
+    if any(isinstance(v, np.ndarray) for name, v in inputs.items() if name != exercise.card):
+        raise CourseError(f"{exercise.id}: a card needs a function of one array")
+    return [Case(CARD, inputs, np.ones_like(line), CARD, cases[0].modes[:1])]
+
+
+def fresh(chapter: Chapter, exercise_id: str, part: str | None, seed: int) -> Plan:
+    """A plan on fresh inputs, from the chapter's reference. CourseError if there is none."""
+    exercise = _exercises(chapter).get(exercise_id)
+    if exercise is None:
+        raise CourseError(f"{chapter.name} has no exercise {exercise_id!r}")
+    cases = cases_for(exercise, seed)
+    said = terms(exercise, _starter(chapter.root, exercise_id), chapter.name)
+    return Plan(said, tuple(cases), key(exercise, cases), part, chapter.probes)
+
+
+def _exercises(chapter: Chapter) -> dict[str, Exercise]:
+    return _loaded(chapter, (chapter.folder / "reference.py").stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=32)
+def _loaded(chapter: Chapter, stamp: int) -> dict[str, Exercise]:
+    return chapter.exercises()
+
+
+def _starter(root: Path, exercise_id: str) -> str:
+    """The starter as it was handed out: from data/, so that nothing of the builder is loaded."""
+    entry = _index(root, _stamp(root)).get(exercise_id)
+    return "" if entry is None else entry[0][0].starter
 
 
 def stored(root: Path, exercise_id: str, part: str | None) -> Plan:

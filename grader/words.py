@@ -64,6 +64,7 @@ MODES = {
     "inside": "tape inside the tf.function",
     "graph": "in a tf.Graph with tf.compat.v1.gradients",
     "xla": "compiled by XLA",
+    "fit": "in model.fit",
 }
 
 
