@@ -95,7 +95,7 @@ class EngineAutograde(Stages):
         faults = [each for each in done.outcomes if each.state == outcome.FAULT]
         for each in faults:
             self.log.error("%s, %s: %s", each.assignment, each.student, each.reason)
-        if faults:
+        if any(each.kind != "missing" for each in faults):
             raise NbGraderException(f"{len(faults)} submissions have a fault recorded")
 
     def _run(self, done: outcome.Run) -> None:
@@ -151,6 +151,8 @@ class EngineAutograde(Stages):
                 self._tell(Outcome(assignment, student, outcome.SKIPPED), done)
                 return
             self.journal.add(assignment, student, "begun")
+            if not submission.notebooks:
+                submission.fault("missing", "no notebook was submitted")
             self._tell(Outcome(assignment, student, outcome.STARTED), None)
             self.run_pre_convert_hook()
             self.sanitise(submission)

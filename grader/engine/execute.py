@@ -74,8 +74,10 @@ class EngineExecute(Execute):  # type: ignore[misc]
 
     def prepare(self, nb: NotebookNode, resources: Any) -> tuple[work.Job, Judge | None]:
         """The job for a notebook, and its judge where a gradebook knows master copies."""
-        self._refuse_other_kernels(nb)
         limits = self.all_limits
+        if not self.enabled:
+            return work.Job(nb, limits, skip=True), None
+        self._refuse_other_kernels(nb)
         path = resources.get("metadata", {}).get("path")
         job = work.Job(
             nb, limits, files=files.pack(Path(path), limits) if path else b"",

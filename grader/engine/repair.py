@@ -29,7 +29,8 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]
             wanted = [_wanted(cell, notebook) for cell in notebook.source_cells]
         notes = resources.setdefault("grader_notes", [])
         known = {one["grade_id"]: one for one in wanted}
-        _unknown(nb, known, notes)
+        if known:  # else this is another assignment's notebook: nbgrader refuses it
+            _unknown(nb, known, notes)
         _copies(nb, known, notes)
         for cell in nb.cells:
             one = known.get(_id(cell))

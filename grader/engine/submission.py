@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from nbgrader import utils
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter
-from nbgrader.utils import rmtree
+from nbgrader.utils import remove, rmtree
 
 from grader.engine import intake, outcome
 from grader.engine.execute import EngineExecute
@@ -105,7 +105,10 @@ class Stages(Autograde):  # type: ignore[misc]
         for part, result in zip(submission.parts, results, strict=True):
             self._finish(submission, part, result)
         self._sanitizing = True
-        self.set_permissions(submission.assignment, submission.student)
+        if submission.outcome.kind == "unreadable":
+            self.discard(submission)  # nbgrader's rule: what is incomplete is not left lying there
+        else:
+            self.set_permissions(submission.assignment, submission.student)
 
     def _finish(self, submission: Submission, part: Part, result: Result) -> None:
         nb, resources = self.execute.finish(result, part.judge, part.resources)
@@ -130,8 +133,15 @@ class Stages(Autograde):  # type: ignore[misc]
     def discard(self, submission: Submission) -> None:
         """Remove what a failed or killed run left of a submission in autograded/."""
         place = os.path.normpath(self._format_dest(submission.assignment, submission.student))
-        if os.path.isdir(place) and not os.path.islink(place):
+        if not os.path.isdir(place) or os.path.islink(place):
+            return
+        if self.coursedir.notebook_id == "*":
             rmtree(place)
+            return
+        for path in submission.notebooks:
+            graded = os.path.join(place, os.path.basename(path))
+            if os.path.exists(graded):
+                remove(graded)
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
         """Not used: `sanitise` and `record` are its two halves."""

@@ -49,6 +49,7 @@ class Job:
     course: dict[str, str] = field(default_factory=dict)
     never_skip: frozenset[int] = frozenset()
     allow_unsandboxed: bool = False
+    skip: bool = False  # --no-execute: hand the notebook back as it is
 
 
 @dataclass
@@ -68,8 +69,10 @@ def run(zygote: Zygote, job: Job) -> Result:
     """Run a job in a fresh child. Raises ZygoteError (twice no zygote) or Unsafe; whatever the
     submission does ends up in the result."""
     started = time.monotonic()
-    _mark()
     result = Result(job.notebook)
+    if job.skip:
+        return result
+    _mark()
     scratch = None
     if not _namespaced(zygote):
         scratch = tempfile.mkdtemp(prefix="grader-scratch-")
