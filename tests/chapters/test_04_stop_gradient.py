@@ -353,7 +353,7 @@ def test_bias_and_spread_of_the_two_estimators():
 def test_the_spread_of_the_score_function_grows_with_the_draws():
     """n draws at p = 0.3, enumerated by the number of ones among the others."""
     p, spreads, calm = 0.3, [], []
-    for n in (1, 2, 4, 8, 16):
+    for n in (1, 4, 16, 64, 256):
         rows = []
         for ones in range(n):
             weight = float(mp.binomial(n - 1, ones)) * p**ones * (1 - p) ** (n - 1 - ones)
@@ -366,5 +366,8 @@ def test_the_spread_of_the_score_function_grows_with_the_draws():
             estimate = (cost - base) * score
             assert np.sum(weight * estimate) == pytest.approx(0.1)
             found.append(np.sqrt(np.sum(weight * (estimate - 0.1) ** 2)))
+    through = 2 * np.sqrt(p * (1 - p))  # 2 · 0.55 or −2 · 0.45, whatever n is
     assert spreads == sorted(spreads)
+    assert calm == sorted(calm)
+    assert calm[0] < through < calm[-1]
     assert all(c < s for c, s in zip(calm, spreads, strict=True))
