@@ -32,7 +32,7 @@ def asked(cases: Iterable[Case], part: str | None) -> tuple[Case, ...]:
     for case in cases:
         wants = tuple(want for want in case.wants if case.part_of(want) == part)
         # A probe of the chapter's own names its keys itself: it runs whole, the verdict selects.
-        if wants or (case.part is None and not case.wants):
+        if wants or (not case.wants and case.part in (None, part)):
             kept.append(replace(case, wants=wants))
     return tuple(kept)
 

@@ -58,10 +58,15 @@ def unattempted(terms: Terms, part: str | None, line: int | None = None) -> Verd
 def decide(
     terms: Terms, key: Key, cases: Sequence[Case], observation: Observation, part: str | None
 ) -> Verdict:
-    """The verdict on an observation. Raises nothing, whatever the observation holds."""
+    """The verdict on an observation, whatever it holds.
+
+    Raises ValueError for a part in which the contract asks nothing: it could not be failed.
+    """
     if UNTOUCHED in observation:
         return unattempted(terms, part)
     found = findings(terms, key.truth, cases, observation, part)
+    if not found:
+        raise ValueError(f"{terms.id}: nothing is asked in part {part!r}")
     wrong = [f for f in found if not f.right]
     table = terms.by_entry
     rows = words.planted(found, terms.options)

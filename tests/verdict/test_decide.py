@@ -160,3 +160,8 @@ def test_whatever_comes_back_there_is_a_verdict(observation):
     got = decide(terms(BASE), key(BASE, cases), cases, observation, None)
     assert got.outcome in ("fail", "error", "unattempted")
     assert got.headline
+
+
+def test_a_part_that_asks_nothing_is_no_pass():
+    with pytest.raises(ValueError, match="nothing is asked in part 'speed'"):
+        verdict("speed")
