@@ -78,7 +78,7 @@ class EngineExecute(Execute):  # type: ignore[misc]
         if not self.enabled:
             return work.Job(nb, limits, skip=True), None
         self._refuse_other_kernels(nb)
-        path = resources.get("metadata", {}).get("path")
+        path = resources.get("metadata", {}).get("path") or os.getcwd()
         job = work.Job(
             nb, limits, files=files.pack(Path(path), limits) if path else b"",
             traits={name: getattr(self, name) for name in TRAITS},
@@ -97,7 +97,7 @@ class EngineExecute(Execute):  # type: ignore[misc]
         if work.tidy(result.notebook):
             result.notes.append("outputs that were not of the notebook format")
         rulings: list[Ruling] = judge.settle(result) if judge else []
-        path = resources.get("metadata", {}).get("path")
+        path = resources.get("metadata", {}).get("path") or os.getcwd()
         if path and result.files:
             files.write(Path(path), result.files)
         resources["grader"] = {"fault": result.fault, "notes": result.notes, "rulings": rulings,
