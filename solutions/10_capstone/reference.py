@@ -409,9 +409,9 @@ def newton_cases(rng: np.random.Generator) -> list[Case]:
     return [
         case("a bowl, 3 iterations", BOWL, normal(rng, (6,)), 3, 0.5, "value"),
         case("a smooth function, 2 iterations", SMOOTH, normal(rng, (2, 3)), 2, 0.3, "value"),
-        case("more iterations than unknowns", BOWL, normal(rng, (3,), "float64"), 12, 0.1,
+        case("more iterations than unknowns", BOWL, normal(rng, (3,), "float64"), 5, 0.1,
              "robust"),
-        case("at the minimum", SMOOTH, _minimum(), 4, 0.1, "robust"),
+        case("at the minimum", SMOOTH, _minimum(), 2, 0.1, "robust"),
         case("a linear function", LINE, normal(rng, (2, 2)), 2, 0.5, "robust"),
         large,
         Case("against Adam", {}, part="robust", modes=(EAGER,), options={"ask": "adam"}),
