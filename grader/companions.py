@@ -25,9 +25,9 @@ DEAD = ("none", "zeros", "nan")
 def finding(plan: Plan, verdict: Verdict, answer: Any) -> str:
     """One line on which op cuts, zeroes or poisons the gradient; empty where there is none."""
     first = verdict.first
-    if first is None or plan.terms.probe != "function" or not first.key.startswith("gradient"):
+    if first is None or not first.key.startswith("gradient") or first.status not in DEAD:
         return ""
-    if first.status not in DEAD:
+    if plan.terms.probe in ("op_gradient", "table") or not callable(answer):
         return ""
     return _harmless(lambda: _xray(answer, first.case, first.mode), "")
 

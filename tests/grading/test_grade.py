@@ -7,12 +7,11 @@ import sys
 
 import pytest
 
-from grader import evaluate
 from grader.build.cells import points
 from grader.course import Course, CourseError
 from grader.grading import grade, make_class, rows
-from grader.grading.demo import choices, text_of
-from grader.lint.space import answer, setup
+
+from .deserve import deserved
 
 SIZE = 9
 
@@ -31,19 +30,6 @@ def graded(mini, tmp_path_factory):
     return course, chapter, made, outcomes
 
 
-def deserved(chapter, exercise, what, part):
-    """The share of a part's points that an answer deserves, by evaluating it alone."""
-    text = text_of(choices(chapter), exercise, what)
-    if text is None:
-        return 0.0
-    space = setup(chapter)
-    try:
-        given = answer(text, what, exercise, space)
-    except ValueError:  # the raising student
-        given = None
-    return evaluate(exercise, given, part=part).fraction
-
-
 def test_every_submission_was_graded(graded):
     _, _, made, outcomes = graded
     assert sorted(o.student for o in outcomes) == list(made)
@@ -53,14 +39,14 @@ def test_every_submission_was_graded(graded):
 def test_every_score_is_what_the_answers_deserve(graded, monkeypatch, tf):
     course, chapter, made, _ = graded
     monkeypatch.chdir(course.root)
-    worth = points(chapter.exercises())
+    worth, share = points(chapter.exercises()), deserved(chapter)
     for row in rows(course, chapter):
         for exercise, parts in row.cells.items():
             for part, cell in parts.items():
-                share = deserved(chapter, exercise, made[row.student][exercise], part)
-                where = (row.student, exercise, made[row.student][exercise], part)
+                what = made[row.student][exercise]
+                where = (row.student, exercise, what, part)
                 assert cell.most == worth[exercise, part], where
-                assert cell.score == pytest.approx(share * cell.most), where
+                assert cell.score == pytest.approx(share(exercise, what, part) * cell.most), where
 
 
 def test_the_solved_get_100_the_untouched_and_the_raising_0(graded):

@@ -1,0 +1,46 @@
+import numpy as np
+
+from grader import judge
+from grader.display.report import report, short
+from grader.probe.outcome import of
+
+
+def verdict(mini, what, value, part="value"):
+    plan = judge.stored(mini.root, "twice", part)
+    cases = plan.request.cases
+    return plan.decide({(c.name, m, what): of(value) for c in cases for m in c.modes})
+
+
+def test_a_failure_shows_the_worst_element(mini):
+    right = judge.stored(mini.root, "twice", "value").key.truth["a matrix", "value"]
+    wrong = right.astype(np.float32)
+    wrong[1, 2] += 1
+    made = report(verdict(mini, "value", wrong))
+    rows = dict(made.rows)
+    assert rows["worst element"] == "the value[1, 2]"
+    assert float(rows["yours"]) == np.float32(f"{wrong[1, 2]:.6g}")
+    assert rows["where"] == "a matrix, called directly"
+    assert "float32" in rows["tolerance"]
+
+
+def test_a_wrong_shape_shows_both_shapes(mini):
+    rows = dict(report(verdict(mini, "value", np.ones(5, np.float32))).rows)
+    assert rows["yours"] == "float32(5,)"
+    assert rows["right"] == "shape (2, 3)"
+
+
+def test_hidden_inputs_and_values_stay_hidden(mini):
+    made = report(verdict(mini, "value", np.ones((2, 3), np.float32)), reveal=False)
+    assert made.rows == ()
+    assert made.headline
+
+
+def test_a_finding_of_the_xray_is_a_line_of_its_own(mini):
+    made = report(verdict(mini, "value", np.ones((2, 3), np.float32)), finding="round cuts it")
+    assert made.says[-1] == "round cuts it"
+
+
+def test_values_are_shortened_to_a_line():
+    assert short(np.arange(20)) == "int64(20,) [0, 1, 2, 3, 4, 5, 6, 7, …]"
+    assert short(np.array(1.5, np.float32)) == "float32() [1.5]"
+    assert short(3) == "3"
