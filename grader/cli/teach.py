@@ -41,6 +41,8 @@ def grade(
     options: dict[str, Any] = {"jobs": jobs, "force": force, "allow_unsandboxed": allow_unsandboxed}
     if scheduler:
         options["executor"] = _cluster(scheduler, course)
+    if not as_json:
+        _say_sandbox(course)
     code = 0
     for chapter in submitted:
         code = max(code, _grade(course, chapter, student, as_json=as_json, **options))
@@ -59,6 +61,7 @@ def demo(
 
     course, named = chosen(chapters)
     options: dict[str, Any] = {"jobs": jobs, "force": True, "allow_unsandboxed": allow_unsandboxed}
+    _say_sandbox(course)
     code = 0
     for chapter in named:
         made = make_class(course, chapter, size)
@@ -94,6 +97,14 @@ def doctor() -> None:
     course = Course.find()
     for line in explain(probe_sandbox(course.root, tensorflow=False)):
         out.print(line, markup=False, soft_wrap=True)
+
+
+def _say_sandbox(course: Course) -> None:
+    """The layers of the sandbox in one line, as a child of this run gets them."""
+    from ..engine.batch import probe_sandbox
+    from ..engine.sandbox import report
+
+    out.print(report(probe_sandbox(course.root, tensorflow=False)), markup=False, soft_wrap=True)
 
 
 def _students(course: Course, chapter: Chapter) -> list[str]:
@@ -134,14 +145,14 @@ def _grade(
     if done.interrupted:
         err.print("stopped; what is done is kept, the next grader grade carries on")
     else:
-        _print(course, chapter)
+        _print(course, chapter, named)
     return int(done.exit_code)
 
 
-def _print(course: Course, chapter: Chapter) -> None:
+def _print(course: Course, chapter: Chapter, only: Iterable[str] | None = None) -> None:
     from ..grading import rows
 
-    found = rows(course, chapter)
+    found = [row for row in rows(course, chapter) if only is None or row.student in only]
     exercises = list(chapter.exercises())
     table = Table(title=f"{chapter.name}: students × exercises", show_lines=True)
     table.add_column("student", no_wrap=True)
