@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import tokenize
 import types
 from typing import Any
 
 from .placeholder import Blank
+
+GAP = "____"
 
 
 def untouched(answer: Any, exercise: str, starter: str) -> bool:
@@ -26,6 +30,19 @@ def untouched(answer: Any, exercise: str, starter: str) -> bool:
     space = answer.__globals__
     mine = {name: _code(space.get(name)) for name in given} | {exercise: answer.__code__}
     return all(mine[name] is not None and _same(mine[name], given[name]) for name in given)
+
+
+def gap_line(answer: Any) -> int | None:
+    """The first line of a function, counted from its own first line, that still holds a `____`.
+
+    None where there is none, or where the source cannot be found.
+    """
+    try:
+        lines = iter(inspect.getsource(answer).splitlines(keepends=True))
+        tokens = list(tokenize.generate_tokens(lambda: next(lines, "")))
+    except (OSError, TypeError, tokenize.TokenError, IndentationError):
+        return None
+    return next((t.start[0] for t in tokens if t.type == tokenize.NAME and t.string == GAP), None)
 
 
 def starter_codes(starter: str) -> dict[str, types.CodeType]:

@@ -1,7 +1,7 @@
 import pytest
 
 from grader import ____
-from grader.attempt import untouched
+from grader.attempt import gap_line, untouched
 
 STARTER = """def helper(x):
     return x
@@ -49,3 +49,22 @@ def test_other_objects_are_attempts():
     assert not untouched(lambda x: x, "g", STARTER)
     assert not untouched(lambda x: x, "f", "def f(:")
     assert untouched(____, "f", STARTER)
+
+
+def half_filled(x):
+    """____ in a text is no gap."""
+    # nor is ____ in a comment
+    return x * ____
+
+
+def filled(x):
+    return "____"
+
+
+def test_the_line_of_the_first_gap_is_counted_from_the_functions_first_line():
+    assert gap_line(half_filled) == 4
+    assert gap_line(lambda x: ____) == 1
+    assert gap_line(filled) is None
+    assert gap_line(define(STARTER)) is None  # no source to be found
+    assert gap_line({"a": ____}) is None
+    assert gap_line(3) is None

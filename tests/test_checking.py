@@ -3,7 +3,7 @@ import sys
 import pytest
 
 import grader
-from grader import check, evaluate, hint, partial_credit, progress
+from grader import ____, check, evaluate, hint, partial_credit, progress
 from grader.checking import CheckFailed, data_root
 from grader.course import CourseError
 from grader.display.report import report
@@ -126,3 +126,16 @@ def test_a_report_of_a_verdict_is_data_too():
         "outcome": "fail",
         "mistake": "true derivative",
     }
+
+
+def half_filled(x):
+    import tensorflow as tf
+
+    return tf.stop_gradient(-x) + tf.square(____)
+
+
+def test_a_gap_that_is_left_is_named_by_its_line_in_every_way_of_running(capsys):
+    for part in ("value", "gradient", "robust"):
+        with pytest.raises(CheckFailed, match="Not attempted yet"):
+            check("twice", half_filled, part=part)
+        assert "Fill in line 4 of your answer" in capsys.readouterr().out

@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..attempt import untouched
+from ..attempt import gap_line, untouched
 from ..contract import Case
 from ..quiet import quiet
 from . import op_gradient, table
@@ -58,6 +58,9 @@ def run(answer: Any, request: Request) -> Observation:
     """Every case in every mode. Never raises for what the learner's code does."""
     if request.starter and untouched(answer, request.exercise, request.starter):
         return {UNTOUCHED: Outcome("blank")}
+    line = gap_line(answer)
+    if line is not None:  # half filled: running it would only raise something misleading
+        return {UNTOUCHED: Outcome("blank", detail={"line": line})}
     probe = _probe(request)
     with quiet():
         return {

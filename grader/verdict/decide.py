@@ -63,7 +63,7 @@ def decide(
     Raises ValueError for a part in which the contract asks nothing: it could not be failed.
     """
     if UNTOUCHED in observation:
-        return unattempted(terms, part)
+        return unattempted(terms, part, observation[UNTOUCHED].detail.get("line"))
     found = findings(terms, key.truth, cases, observation, part)
     if not found:
         raise ValueError(f"{terms.id}: nothing is asked in part {part!r}")
