@@ -18,9 +18,13 @@ _LIMIT = 600
 def of_exception(error: BaseException) -> Outcome:
     """The outcome for an exception: its type, its message, and the learner's line if there is one.
 
-    AutoGraph wraps messages in a report of "user code"; only the message itself is kept.
+    AutoGraph wraps messages in a report of "user code", the runtime in one of stack frames; only
+    the message itself is kept.
     """
     message = str(error)
+    if message.startswith("Graph execution error:"):
+        told = [part for part in re.split(r"\n\s*\n", message.strip()) if 'File "' not in part]
+        message = re.sub(r"\s*\[\[.*", "", told[-1], flags=re.DOTALL).strip() or message
     if "in user code:" in message:
         message = re.split(r"\n\s*\n", message.strip())[-1].strip()
         message = re.sub(rf"^{re.escape(type(error).__name__)}:\s*", "", message)

@@ -83,3 +83,12 @@ def test_autographs_report_is_reduced_to_the_message(mini, tf):
     assert "in user code" not in traced.text
     assert "nope" in traced.text
     assert np.all([o.kind == "error" for o in got.values()])
+
+
+def test_the_runtimes_report_is_reduced_to_the_message(mini, tf):
+    _, got = observe(
+        mini, "twice", tf.function(lambda x: tf.debugging.check_numerics(x / 0.0, "here"))
+    )
+    traced = got["a matrix", "eager", "error"]
+    assert traced.text == "here : Tensor had Inf values"
+    assert traced.detail["type"] == "InvalidArgumentError"
