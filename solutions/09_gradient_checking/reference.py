@@ -434,8 +434,8 @@ CHECKER = Exercise(
         ),
     ),
     reread="A checker of your own",
-    also="`tf.debugging.assert_near` and `torch.autograd.gradcheck` are built the same way; the "
-    "latter also compares along random directions only, which is faster and nearly as strict.",
+    also="PyTorch's `torch.autograd.gradcheck` is built the same way; its fast mode compares along "
+    "random directions only, which is quicker and nearly as strict.",
 )
 
 # --- suspects ---------------------------------------------------------------------------------
