@@ -281,3 +281,23 @@ def test_surrogates_explained_or_not() -> None:
         assert bool(np.allclose(claimed, right, atol=1e-6)) == truth, name
     # No edge of the noise lies within a step of a point.
     assert np.abs(np.abs(points)[:, None] - REFERENCE.WIDTH).min() > 0.05
+
+
+def test_the_score_is_catches_less_false_alarms() -> None:
+    from grader import evaluate
+
+    assert evaluate("gradient_check", lambda f, x: False).fraction == 0
+    assert evaluate("gradient_check", lambda f, x: True).fraction == 0
+
+    def shape_only(f: Any, x: Any) -> bool:
+        """Catches wrong shapes and None, accuses nobody."""
+        with tf.GradientTape() as t:
+            t.watch(x)
+            y = f(x)
+        gradient = t.gradient(y, x)
+        return gradient is not None and tf.convert_to_tensor(gradient).shape == x.shape
+
+    verdict = evaluate("gradient_check", shape_only)
+    assert verdict.fraction == pytest.approx(3 / 13)
+    assert dict(verdict.rows)["none"] == "fault caught"
+    assert dict(verdict.rows)["sign"].startswith("fault missed")
