@@ -24,7 +24,9 @@ def of_exception(error: BaseException) -> Outcome:
     message = str(error)
     if message.startswith("Graph execution error:"):
         told = [part for part in re.split(r"\n\s*\n", message.strip()) if 'File "' not in part]
-        message = re.sub(r"\s*\[\[.*", "", told[-1], flags=re.DOTALL).strip() or message
+        message = told[-1]
+    # Names of generated nodes say nothing to whoever wrote the function.
+    message = re.sub(r"\{\{function_node .*?\}\}\s*|\s*\[\[\{\{.*", "", message, flags=re.DOTALL)
     if "in user code:" in message:
         message = re.split(r"\n\s*\n", message.strip())[-1].strip()
         message = re.sub(rf"^{re.escape(type(error).__name__)}:\s*", "", message)
