@@ -617,6 +617,8 @@ EXERCISES = [
             ),
         ),
         reread="The drift at zero gradient",
+        also="One whole Adam step from w = 0 with g = 0: the new w is the drift, with nothing "
+        "simplified by hand.",
     ),
     Exercise(
         id="freeze_by_slots",
@@ -673,6 +675,8 @@ EXERCISES = [
             ),
         ),
         reread="Freezing by the slots",
+        also="v may be cleared along with m: then the step is 0 / (0 + eps), zero as well. Both "
+        "are put back, so only the time between differs.",
     ),
     Exercise(
         id="frozen_step",
@@ -725,6 +729,9 @@ EXERCISES = [
             ),
         ),
         reread="Freezing by a snapshot",
+        also="The gradient may be masked first: tf.where(mask, gradient, "
+        "tf.zeros_like(gradient)). It matters only where a norm is taken over all entries, as with "
+        "clipnorm: the frozen gradients no longer count in it.",
     ),
     Exercise(
         id="update_subset",
@@ -778,6 +785,8 @@ EXERCISES = [
             ),
         ),
         reread="Freezing whole variables",
+        also="Hand over every variable, with None as the gradient of those that rest: Keras "
+        "leaves these pairs out, and warns that it does.",
     ),
     Exercise(
         id="thaw_step_size",
@@ -811,6 +820,8 @@ EXERCISES = [
             ),
         ),
         reread="The first step after the thaw",
+        also="With a number in place of algebra: any g, such as 2.0, then m = (1 - beta1) * g and "
+        "v = (1 - beta2) * g * g, and the step made of them. g cancels.",
     ),
     table(
         "which_still_move",
@@ -876,5 +887,7 @@ EXERCISES = [
             ),
         ),
         reread="Pruning, then fine-tuning",
+        also="By places instead of ranks: the first round(keep * n) places of the stable argsort, "
+        "made into a mask by tf.one_hot(places, n, True, False) and tf.reduce_any over axis 0.",
     ),
 ]  # fmt: skip

@@ -709,6 +709,8 @@ EXERCISES = [
             ),
         ),
         reread="One row at a time",
+        also="With a one-hot upstream gradient e of y's shape: tape.gradient(y, x, "
+        "output_gradients=e). Then nothing has to be unstacked inside the tape.",
     ),
     Exercise(
         id="kernel_jacobian",
@@ -748,6 +750,8 @@ EXERCISES = [
             ),
         ),
         reread="tape.jacobian",
+        also="A list of sources gives a list: tape.jacobian(y, layer.trainable_variables)[0], "
+        "which makes the bias's Jacobian besides.",
     ),
     Exercise(
         id="per_example_jacobian",
@@ -782,6 +786,9 @@ EXERCISES = [
             ),
         ),
         reread="A batch of Jacobians",
+        also="One gradient per output: unstack the columns of y inside a persistent tape, and "
+        "stack tape.gradient(column, x) along axis 1. A loop over outs, where batch_jacobian is "
+        "vectorised.",
     ),
     Exercise(
         id="rows_are_independent",
@@ -818,6 +825,8 @@ EXERCISES = [
             ),
         ),
         reread="Where the shortcut lies",
+        also="Without a tape: move one entry of x at a time, and look whether another row of f(x) "
+        "changes. That is one call of f per entry, and measures changes, not derivatives.",
     ),
     Exercise(
         id="hessian",
@@ -845,6 +854,8 @@ EXERCISES = [
             ),
         ),
         reread="The Hessian",
+        also="Row by row: a persistent outer tape, the flattened gradient unstacked inside it, "
+        "and one outer.gradient per entry. Slower than jacobian, which is vectorised.",
     ),
     Exercise(
         id="hessian_matrix",
@@ -887,6 +898,9 @@ EXERCISES = [
             ),
         ),
         reread="Several variables, one matrix",
+        also="Block by block, with a persistent outer tape: outer.jacobian(g, q, "
+        'unconnected_gradients="zero") for every pair of variables, each reshaped to a matrix. '
+        "More calls, and nothing to join inside the tape.",
     ),
     Exercise(
         id="newton_step",
@@ -938,6 +952,8 @@ EXERCISES = [
             ),
         ),
         reread="A step of Newton's",
+        also="tf.linalg.cholesky_solve(tf.linalg.cholesky(h), g), h being the damped matrix. It "
+        "takes less work, but all eigenvalues of h must be positive.",
     ),
     Exercise(
         id="hvp",
@@ -967,6 +983,8 @@ EXERCISES = [
             ),
         ),
         reread="The product without the matrix",
+        also="Forward over reverse: tf.autodiff.ForwardAccumulator(x, v) in place of the outer "
+        "tape, then forward.jvp(g). For a linear f it gives None, which has to become zeros.",
     ),
     Exercise(
         id="hessian_norm",
@@ -1018,6 +1036,7 @@ EXERCISES = [
             ),
         ),
         reread="How large is the Hessian",
+        also="tf.norm(d) ** 2 in place of the sum of squares, the same but for the last digits.",
     ),
     Exercise(
         id="hutchinson_trace",
@@ -1055,6 +1074,8 @@ EXERCISES = [
             ),
         ),
         reread="The trace from a few probes",
+        also="The product first: hz = outer.gradient(g, x, output_gradients=z, "
+        'unconnected_gradients="zero"), then tf.reduce_sum(z * hz).',
     ),
     Exercise(
         id="input_gradient_penalty",
@@ -1102,5 +1123,7 @@ EXERCISES = [
             ),
         ),
         reread="A gradient in the loss",
+        also="One persistent tape can do both, if tape.gradient(loss, x) and its norm stand "
+        "inside its own block: then it records the gradient, too, which is what is wanted here.",
     ),
 ]
