@@ -8,6 +8,11 @@ import pytest
 
 import grader  # noqa: F401  (before TensorFlow: quiets its start-up)
 
+# Without these Chromium looks for services on the internet at every start.
+CHROMIUM_FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
 ROOT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("GRADER_NO_STATE", "1")
 
@@ -17,6 +22,20 @@ def tf():
     import tensorflow
 
     return tensorflow
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium; one for the whole process, since Playwright starts only once in it."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("Debian's chromium is not installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield running
+        running.close()
 
 
 @pytest.fixture

@@ -86,8 +86,14 @@ class Zygote:
     def launch(self) -> None:
         """Start the process, without waiting. It ends with the thread that calls this."""
         with self.lock:
-            if self.process is None or self.process.poll() is not None:
+            if not self.alive:
+                self.close()  # what a dead one leaves open
                 self._launch()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is there (it may still be warming up)."""
+        return self.process is not None and self.process.poll() is None
 
     def start(self) -> None:
         """Start it if it is not running, and wait until it is warm. Raises ZygoteError with what

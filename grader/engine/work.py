@@ -6,11 +6,12 @@ the questions. Deciding what they are worth stays with the engine (`judging`).
 
 from __future__ import annotations
 
+import copy
 import os
 import shutil
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import nbformat
@@ -67,12 +68,19 @@ class Result:
 
 def run(zygote: Zygote, job: Job) -> Result:
     """Run a job in a fresh child. Raises ZygoteError (twice no zygote) or Unsafe; whatever the
-    submission does ends up in the result."""
+    submission does ends up in the result. A job that dies because the warm process dies is run
+    once more: that is nobody's fault."""
+    if job.skip:
+        return Result(job.notebook)
+    _mark()
+    again = replace(job, notebook=copy.deepcopy(job.notebook))
+    result = _run(zygote, job)
+    return result if result.fault is None or zygote.alive else _run(zygote, again)
+
+
+def _run(zygote: Zygote, job: Job) -> Result:
     started = time.monotonic()
     result = Result(job.notebook)
-    if job.skip:
-        return result
-    _mark()
     scratch = None
     if not _namespaced(zygote):
         scratch = tempfile.mkdtemp(prefix="grader-scratch-")

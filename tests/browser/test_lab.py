@@ -15,20 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "03_gradient_override_map"
 EXERCISE = "binarize"
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(lab.CHROMIUM is None, reason="Debian's chromium is not installed"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=lab.CHROMIUM, args=lab.FLAGS)
-        yield chromium
-        chromium.close()
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(params=["light", "dark"])

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
 
 
 @pytest.fixture(scope="session")
@@ -25,19 +18,6 @@ def binarize(tf: Any) -> Callable[[Any], Any]:
         return tf.sign(x), lambda g: g * tf.cast(tf.abs(x) <= 1.0, x.dtype)
 
     return hard_tanh_sign
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not CHROMIUM.exists():
-        pytest.skip(f"{CHROMIUM} is not installed")
-    with api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=ARGUMENTS.split(), chromium_sandbox=False
-        )
-        yield running
-        running.close()
 
 
 @pytest.fixture
