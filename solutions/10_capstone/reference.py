@@ -108,6 +108,8 @@ DENSE = Exercise(
         ),
     ),
     reread="A network of bits",
+    also="One `tf.custom_gradient` around the product holds both rules: upstream times quantised "
+    "kernel, masked by |x| ≤ 1, goes to x, and bits times upstream to the kernel.",
 )
 
 # --- patch_attention --------------------------------------------------------------------------
@@ -255,6 +257,8 @@ DOMAIN = Exercise(
         ),
     ),
     reread="Features that forget where they came from",
+    also="Without a rule of its own: a stopped term that holds (1 + strength)·x, less strength·x. "
+    "It may differ from x by a rounding; the custom gradient returns x itself.",
     plain=lambda case: {"gradient:x": case.upstream.astype(np.float64)},
 )
 
@@ -527,6 +531,8 @@ NEWTON = Exercise(
         ),
     ),
     reread="A second-order step",
+    also="The Hessian-vector product may come from `tf.autodiff.ForwardAccumulator`: forward mode "
+    "over the gradient, one pass more and no second tape.",
 )
 
 # --- predictors -------------------------------------------------------------------------------
@@ -578,7 +584,7 @@ def held_out(rng: np.random.Generator) -> list[Case]:
                  wants=("value",), options=options)]  # fmt: skip
 
 
-def predictor(id: str, reread: str, hints: tuple[str, ...], weight: float) -> Exercise:
+def predictor(id: str, reread: str, hints: tuple[str, ...], weight: float, also: str) -> Exercise:
     floor = MEASURED[id][0] - SLACK
 
     def cases(rng: np.random.Generator) -> list[Case]:
@@ -602,6 +608,7 @@ def predictor(id: str, reread: str, hints: tuple[str, ...], weight: float) -> Ex
             ),
         ),
         reread=reread,
+        also=also,
     )
 
 
@@ -625,6 +632,7 @@ BINARY = predictor(
         "epochs at the usual rate; then tf.argmax(scores, axis=1).",
     ),
     10,
+    "A wider hidden layer (192 units) passes as well, and labels may come as a NumPy array.",
 )
 PATCHES = predictor(
     "predict_attention",
@@ -638,6 +646,8 @@ PATCHES = predictor(
         "layers of the image), scores = two dense layers of 4·selected mean; 30 epochs.",
     ),
     10,
+    "For predictions the noise is 0.5: a patch is selected where its probability is above 1/2. A "
+    "plain list of labels is an answer, too.",
 )
 SPARSE = predictor(
     "predict_pruned",
@@ -651,6 +661,7 @@ SPARSE = predictor(
         "again with kernel·mask in the model, rate 0.003; tf.argmax(scores, axis=1).",
     ),
     10,
+    "A Keras model works too: set the pruned entries of its kernels to zero after every epoch.",
 )
 
 EXERCISES = [DENSE, BINARY, ATTENTION, PATCHES, DOMAIN, PRUNE, SPARSE, NEWTON]
