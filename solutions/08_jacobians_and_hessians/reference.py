@@ -93,10 +93,6 @@ def kernel_truth(case):
     return {"value": np.einsum("bo,bi,op->boip", slope, a["x"], EYE(slope.shape[1]))}
 
 
-def _kernel_order(axes):
-    return lambda case: {"value": kernel_truth(case)["value"].transpose(axes)}
-
-
 def kernel_summed(case):
     return {"value": kernel_truth(case)["value"].sum(axis=(0, 1))}
 
