@@ -20,6 +20,11 @@ _HOME = {
     "adam_moments": "adam",
     "adam_history": "adam",
     "loss_surface": "surface",
+    "lines": "chart",
+    "Panel": "chart",
+    "bars": "columns",
+    "bars_against": "columns",
+    "images": "gallery",
 }
 __all__ = list(_HOME)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from grader.plots import captions
 from grader.plots.curve import Array
 from grader.plots.figure import Margins, Picture, head, panels
+from grader.plots.fit import wrapped
 from grader.plots.theme import PAPER, WRONG, house_style, readable_on
 from grader.plots.words import number
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 MOST_NUMBERS = 10
 """Up to so many rows and columns the numbers are written into the cells."""
 MOST_FRAMES = 60
-_HALVES = ("#0a4a8c", "#5b9bd5", "#f7f7f7", "#e8a15c", "#8f3d00")  # blue below 0, orange above
+SIGNED = ("#0a4a8c", "#5b9bd5", "#f7f7f7", "#e8a15c", "#8f3d00")  # blue below 0, orange above
 
 
 def jacobian_map(
@@ -38,10 +41,14 @@ def jacobian_map(
     """
     one = as_matrix(got)
     other = None if expected is None else as_matrix(expected)
-    if other is None or other.shape != one.shape:
-        return _unmatched(one, other, title)
+    if other is None:
+        return _side_by_side([("", one)], title, captions.heat_key(_largest(one)))
+    if other.shape != one.shape:
+        note = captions.shapes_differ(one.shape, other.shape)
+        pair = [(captions.GOT, one), (captions.EXPECTED_ARRAY, other)]
+        return _side_by_side(pair, title, note)
     wrong = wrong_entries(one, other, rtol)
-    top = float(np.nanmax(np.abs([one, other]), initial=1e-12))
+    top = max(_largest(one), _largest(other))
     framed = wrong.sum() <= MOST_FRAMES
     with house_style():
         figure, axes = panels(9.0, _height(one) + 0.3, 1, 3, _WITH_NOTE)
@@ -80,29 +87,37 @@ def ratio(got: Array, expected: Array) -> Array:
     return np.where(both, 1.0, np.where(expected == 0, np.nan, quotient))
 
 
-def _unmatched(one: Array, other: Array | None, title: str) -> Picture:
-    shown = [(captions.GOT, one)] + ([] if other is None else [(captions.EXPECTED_ARRAY, other)])
-    top = max(float(np.nanmax(np.abs(array), initial=1e-12)) for _, array in shown)
-    note = captions.heat_key(top)
-    if other is not None:
-        note = captions.shapes_differ(one.shape, other.shape)
+def _side_by_side(shown: Sequence[tuple[str, Array]], title: str, note: str) -> Picture:
+    """The arrays alone, each under its name; the title and the note get the lines they need."""
+    top = max(_largest(array) for _, array in shown)
+    width = 3.4 * len(shown) + 0.4
+    head_lines, note_lines = wrapped(title, width - 0.3), wrapped(note, width - 0.3, 8.5)
+    above = 0.19 * head_lines.count("\n") - 0.2 * (not any(name for name, _ in shown))
+    below = 0.15 * note_lines.count("\n")
+    room = replace(_WITH_NOTE, top=_WITH_NOTE.top + above, bottom=_WITH_NOTE.bottom + below)
     with house_style():
-        tall = max(_height(array) for _, array in shown) + 0.3
-        figure, axes = panels(3.4 * len(shown) + 0.4, tall, 1, len(shown), _WITH_NOTE)
-        head(figure, title, note)
+        tall = max(_height(array) for _, array in shown) + 0.3 + above + below
+        figure, axes = panels(width, tall, 1, len(shown), room)
+        head(figure, head_lines, note_lines)
         for axis, (name, array) in zip(axes, shown, strict=True):
             _heat(axis, array, name, top)
-    return Picture(figure, title, f"{captions.jacobian_alt(title, one.shape, None)} {note}")
+    alt = captions.jacobian_alt(title, shown[0][1].shape, None)
+    return Picture(figure, title, f"{alt} {note}")
+
+
+def _largest(array: Array) -> float:
+    return float(np.nanmax(np.abs(array), initial=1e-12))
 
 
 def _height(array: Array) -> float:
     return float(np.clip(1.3 + 2.5 * array.shape[0] / array.shape[1], 1.9, 4.0))
 
 
-def _colours() -> Colormap:
+def signed_colours() -> Colormap:
+    """Blue below zero, orange above, grey where there is no number."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("grader", _HALVES).with_extremes(bad="#c9ccd1")
+    return LinearSegmentedColormap.from_list("grader", SIGNED).with_extremes(bad="#c9ccd1")
 
 
 def _heat(axis: Axes, array: Array, title: str, reach: float, centre: float = 0.0) -> None:
@@ -110,7 +125,7 @@ def _heat(axis: Axes, array: Array, title: str, reach: float, centre: float = 0.
     axis.grid(False)
     many = max(array.shape) > MOST_NUMBERS  # shapes by the hundred make a slow page
     span: dict[str, Any] = {"vmin": centre - reach, "vmax": centre + reach}
-    mesh = axis.pcolormesh(array, cmap=_colours(), rasterized=many, **span)
+    mesh = axis.pcolormesh(array, cmap=signed_colours(), rasterized=many, **span)
     axis.invert_yaxis()
     axis.set_xlabel("input")
     axis.set_ylabel("output")

@@ -33,8 +33,24 @@ def test_transposed_is_not_broadcast() -> None:
     assert len(picture._figure.axes) == 2
 
 
-def test_one_matrix_alone() -> None:
-    assert len(jacobian_map(EXPECTED)._figure.axes) == 1
+def test_one_matrix_alone_is_not_called_got() -> None:
+    picture = jacobian_map(EXPECTED, title="J")
+    assert [axis.get_title("left") for axis in picture._figure.axes] == [""]
+    assert "got" not in picture.alt
+    assert {"J", "input", "output"} <= texts(picture)
+
+
+@pytest.mark.parametrize("expected", [None, EXPECTED.T])
+def test_a_long_title_is_not_clipped(expected: np.ndarray | None) -> None:
+    title = "The Jacobian of eight outputs to twelve inputs, and the zeros between its blocks, " * 2
+    figure = jacobian_map(EXPECTED, expected, title=title.strip())._figure
+    figure.draw_without_rendering()
+    right, top = figure.bbox.x1, figure.bbox.y1
+    boxes = [text.get_window_extent() for text in figure.texts if text.get_text()]
+    assert all(box.x0 >= 0 and box.x1 <= right and box.y0 >= 0 and box.y1 <= top for box in boxes)
+    head, note = sorted(boxes, key=lambda box: -box.y0)
+    axes = [axis.get_tightbbox() for axis in figure.axes]
+    assert all(note.y1 <= axis.y0 and axis.y1 <= head.y0 for axis in axes)
 
 
 def test_a_large_map_stays_small_on_the_page(rng: np.random.Generator) -> None:
