@@ -14,6 +14,10 @@ from pathlib import Path, PurePosixPath
 from grader.engine import frames
 from grader.engine.limits import Limits
 
+MOST_SEEN = 5000
+CONFIG = "nbgrader_config.py"
+ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # what a virtual or conda environment has at its top
+
 
 def walk(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
     """Relative path and lstat of everything in `folder` that is no directory, in order."""
@@ -24,17 +28,45 @@ def walk(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
             yield os.path.relpath(path, folder), os.lstat(path)
 
 
+def nearby(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """As `walk`, for a folder that need not be a submission's (`nbgrader validate` runs where the
+    notebook lies): hidden files, environments and caches are left out, a course's root gives only
+    what lies beside its configuration, and after `MOST_SEEN` entries the walk ends."""
+    seen = 0
+    for place, names, files in os.walk(folder):
+        names[:] = sorted(name for name in names if _descend(place, name))
+        seen += len(names) + len(files)
+        if CONFIG in files:
+            names.clear()
+            files = [name for name in files if not name.endswith(".db")]
+        for name in sorted(files)[:MOST_SEEN]:
+            path = os.path.join(place, name)
+            if not name.startswith("."):
+                yield os.path.relpath(path, folder), os.lstat(path)
+        if seen > MOST_SEEN:
+            return
+
+
+def _descend(place: str, name: str) -> bool:
+    path = os.path.join(place, name)
+    known = name.startswith(".") or name in ("__pycache__", "node_modules")
+    return not known and not any(os.path.exists(f"{path}/{mark}") for mark in ENVIRONMENT)
+
+
 def stamps(folder: Path) -> dict[str, tuple[int, int]]:
     """How every file looks now: size and time of change."""
     return {name: (info.st_size, info.st_mtime_ns) for name, info in walk(folder)}
 
 
 def pack(folder: Path, limits: Limits, leave_out: frozenset[str] = frozenset((".ipynb",))) -> bytes:
-    """The regular files of `folder` as one payload; what is too large is left out."""
+    """The regular files of `folder` as one payload, as `nearby` finds them; what is too large is
+    left out."""
     names, blobs, room = list[str](), list[bytes](), limits.scratch // 2
-    for name, info in walk(folder):
+    for name, info in nearby(folder):
+        if len(names) >= limits.submitted_count:
+            break
         wanted = stat.S_ISREG(info.st_mode) and not leave_out & {Path(name).suffix}
-        if wanted and info.st_size <= room and len(names) < limits.submitted_count:
+        if wanted and info.st_size <= room:
             blob = _read(folder / name, room)
             room -= len(blob)
             names.append(name)

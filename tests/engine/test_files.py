@@ -45,3 +45,48 @@ def test_written_files_are_where_they_should_be(tmp_path):
     assert (tmp_path / "d" / "x").read_bytes() == b"hello"
     with pytest.raises(frames.ProtocolError):
         files.write(tmp_path, frames.pack_parts({"names": ["x", "y"]}, [b"1"]))
+
+
+def put(root, *names):
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+
+
+def packed(folder):
+    return frames.unpack_parts(files.pack(folder, Limits()))[0]["names"]
+
+
+def test_environments_caches_and_hidden_folders_are_not_entered(tmp_path, monkeypatch):
+    put(tmp_path, "a.csv", "data/b.csv", ".git/config", ".venv/lib/x.py", "env/pyvenv.cfg",
+        "env/lib/x.py", "conda/conda-meta/history", "conda/x", "__pycache__/c.pyc",
+        "web/node_modules/m/x.js", ".secret")  # fmt: skip
+    entered = []
+    original = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: entered.append(str(path)) or original(path))
+    assert packed(tmp_path) == ["a.csv", "data/b.csv"]
+    assert {os.path.relpath(path, tmp_path) for path in entered} == {".", "data", "web"}
+
+
+def test_a_walk_ends_early_and_nearest_files_come_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MOST_SEEN", 10)
+    put(tmp_path, "z.csv", *(f"d{n}/{m}" for n in range(20) for m in range(5)))
+    found = packed(tmp_path)
+    assert found[0] == "z.csv"
+    assert len(found) < 20
+    put(tmp_path / "wide", *(f"{n:03}" for n in range(50)))
+    assert len(packed(tmp_path / "wide")) == 10
+
+
+def test_no_more_files_are_read_than_may_travel(tmp_path, monkeypatch):
+    put(tmp_path, *(f"{n:03}" for n in range(50)))
+    head, _ = frames.unpack_parts(files.pack(tmp_path, Limits(submitted_count=7)))
+    assert head["names"] == [f"{n:03}" for n in range(7)]
+
+
+def test_a_courses_root_gives_only_what_lies_beside_the_notebook(tmp_path):
+    put(tmp_path, "nbgrader_config.py", "helper.py", "gradebook.db", ".course_key",
+        "solutions/ch/reference.py", "submitted/eve/ch/x.csv")  # fmt: skip
+    assert packed(tmp_path) == ["helper.py", "nbgrader_config.py"]
+    assert packed(tmp_path / "submitted/eve/ch") == ["x.csv"]
