@@ -70,13 +70,27 @@ def fresh(chapter: Chapter, exercise_id: str, part: str | None, seed: int) -> Pl
     exercise = _exercises(chapter).get(exercise_id)
     if exercise is None:
         raise CourseError(f"{chapter.name} has no exercise {exercise_id!r}")
-    cases = cases_for(exercise, seed)
+    cases, answers = _drawn(chapter, _stamp(chapter), exercise_id, seed)
     said = terms(exercise, _starter(chapter.root, exercise_id), chapter.name)
-    return Plan(said, tuple(cases), key(exercise, cases), part, chapter.probes)
+    return Plan(said, cases, answers, part, chapter.probes)
+
+
+@lru_cache(maxsize=16)
+def _drawn(
+    chapter: Chapter, stamp: int, exercise_id: str, seed: int
+) -> tuple[tuple[Case, ...], Key]:
+    """Fresh inputs and their answers: worked out once for all parts of an exercise."""
+    exercise = _exercises(chapter)[exercise_id]
+    cases = cases_for(exercise, seed)
+    return tuple(cases), key(exercise, cases)
+
+
+def _stamp(chapter: Chapter) -> int:
+    return (chapter.folder / "reference.py").stat().st_mtime_ns
 
 
 def _exercises(chapter: Chapter) -> dict[str, Exercise]:
-    return _loaded(chapter, (chapter.folder / "reference.py").stat().st_mtime_ns)
+    return _loaded(chapter, _stamp(chapter))
 
 
 @lru_cache(maxsize=32)
@@ -86,13 +100,13 @@ def _loaded(chapter: Chapter, stamp: int) -> dict[str, Exercise]:
 
 def _starter(root: Path, exercise_id: str) -> str:
     """The starter as it was handed out: from data/, so that nothing of the builder is loaded."""
-    entry = _index(root, _stamp(root)).get(exercise_id)
+    entry = _find(root, exercise_id)
     return "" if entry is None else entry[0][0].starter
 
 
 def stored(root: Path, exercise_id: str, part: str | None) -> Plan:
     """A plan on the stored inputs in data/. CourseError where no chapter has this exercise."""
-    entry = _index(root, _stamp(root)).get(exercise_id)
+    entry = _find(root, exercise_id)
     if entry is None:
         raise CourseError(f"there is no exercise called {exercise_id!r}")
     (said, cases, answers), probes = entry
@@ -101,30 +115,32 @@ def stored(root: Path, exercise_id: str, part: str | None) -> Plan:
 
 def exercises_of(root: Path, chapter: str) -> list[str]:
     """The exercises of a chapter, by data/; empty for a notebook that is no chapter."""
-    index = _index(root, _stamp(root))
-    return [name for name, ((said, _, _), _) in index.items() if said.chapter == chapter]
+    file = Chapter(root, chapter).words
+    return list(_shelf(file, file.stat().st_mtime_ns)) if file.is_file() else []
 
 
-def _stamp(root: Path) -> tuple[tuple[str, int], ...]:
+def _find(root: Path, exercise_id: str) -> tuple[store.Stored, str] | None:
+    """A stored exercise and its chapter's probes."""
     files = sorted((root / "data").glob("*.json"))
-    return tuple((file.stem, file.stat().st_mtime_ns) for file in files)
+    return _read(exercise_id, tuple((file, file.stat().st_mtime_ns) for file in files))
 
 
-@lru_cache(maxsize=8)
-def _index(root: Path, stamp: tuple[tuple[str, int], ...]) -> dict[str, tuple[store.Stored, str]]:
-    found: dict[str, tuple[store.Stored, str]] = {}
-    for name, _ in stamp:
-        chapter = Chapter(root, name)
-        if not chapter.arrays.is_file():
-            continue
-        entries, probes = store.load(chapter.arrays, chapter.words)
-        found |= {id: (entry, probes) for id, entry in entries.items()}
-    return found
+@lru_cache(maxsize=256)
+def _read(exercise_id: str, files: tuple[tuple[Path, int], ...]) -> tuple[store.Stored, str] | None:
+    for file, stamp in files:
+        if store.mentions(file, exercise_id) and exercise_id in (shelf := _shelf(file, stamp)):
+            return shelf[exercise_id], shelf.probes
+    return None
+
+
+@lru_cache(maxsize=32)
+def _shelf(words: Path, stamp: int) -> store.Shelf:
+    return store.Shelf(words.with_suffix(".npz"), words)
 
 
 def plan(course: Course, exercise_id: str, part: str | None, seed: int) -> Plan:
     """A plan on fresh inputs for grading; CourseError where no chapter has this exercise."""
-    entry = _index(course.root, _stamp(course.root)).get(exercise_id)
+    entry = _find(course.root, exercise_id)
     if entry is not None:
         return fresh(Chapter(course.root, entry[0][0].chapter), exercise_id, part, seed)
     for chapter in course.chapters:  # not built yet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,18 +19,24 @@ Stored = tuple[Terms, list[Case], Key]
 
 
 class _Numbered:
-    """Collects arrays under running numbers, and hands them out again by their numbers."""
+    """Collects arrays under running numbers."""
 
-    def __init__(self, arrays: Sequence[np.ndarray] = ()) -> None:
-        self.arrays = list(arrays)
-        self.at = 0
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
 
     def put(self, array: np.ndarray) -> dict[str, Any]:
         self.arrays.append(array)
         return {"n": len(self.arrays) - 1}
 
+
+class _Filed:
+    """Hands arrays out of a file by their numbers."""
+
+    def __init__(self, stored: Mapping[str, np.ndarray]) -> None:
+        self.stored = stored
+
     def take(self, header: Mapping[str, Any]) -> np.ndarray:
-        return self.arrays[header["n"]]
+        return self.stored[str(header["n"])]
 
 
 def dump(entries: Mapping[str, Stored], probes: str, title: str) -> tuple[bytes, bytes]:
@@ -51,29 +57,48 @@ def dump(entries: Mapping[str, Stored], probes: str, title: str) -> tuple[bytes,
     return file.getvalue(), text.encode() + b"\n"
 
 
-def load(arrays: Path, words: Path) -> tuple[dict[str, Stored], str]:
-    """The stored exercises of a chapter and its own probes' text."""
-    rows = json.loads(words.read_text(encoding="utf-8"))
-    with np.load(arrays, allow_pickle=False) as stored:
-        numbered = _Numbered([stored[str(i)] for i in range(len(stored.files))])
-    return {name: _stored(row, numbered) for name, row in rows["exercises"].items()}, rows["probes"]
+class Shelf(Mapping[str, Stored]):
+    """A chapter's stored exercises; the arrays of each are read when it is asked for."""
+
+    def __init__(self, arrays: Path, words: Path) -> None:
+        whole = json.loads(words.read_text(encoding="utf-8"))
+        self.arrays, self.rows, self.probes = arrays, whole["exercises"], str(whole["probes"])
+
+    def __getitem__(self, exercise_id: str) -> Stored:
+        row = self.rows[exercise_id]
+        with np.load(self.arrays, allow_pickle=False) as stored:
+            return _stored(row, _Filed(stored))
+
+    def __contains__(self, exercise_id: object) -> bool:
+        return exercise_id in self.rows  # Mapping's own would read the arrays
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
 
-def _stored(row: Mapping[str, Any], numbered: _Numbered) -> Stored:
+def mentions(words: Path, exercise_id: str) -> bool:
+    """Whether a chapter's file may hold this exercise: told without parsing it."""
+    return f'"{exercise_id}": {{' in words.read_text(encoding="utf-8")
+
+
+def _stored(row: Mapping[str, Any], filed: _Filed) -> Stored:
     given = dict(row["terms"])
     given["mistakes"] = tuple(Term(**term) for term in given["mistakes"])
     given["hints"] = tuple(given["hints"])
-    cases = [wire.unpack_case(case, numbered) for case in row["cases"]]
-    mistakes = {name: _untable(t, numbered) for name, t in row["mistakes"].items()}
-    return Terms(**given), cases, Key(_untable(row["truth"], numbered), mistakes)
+    cases = [wire.unpack_case(case, filed) for case in row["cases"]]
+    mistakes = {name: _untable(t, filed) for name, t in row["mistakes"].items()}
+    return Terms(**given), cases, Key(_untable(row["truth"], filed), mistakes)
 
 
 def _table(answers: Mapping[CaseKey, Any], numbered: _Numbered) -> list[list[Any]]:
     return [[case, what, _put(value, numbered)] for (case, what), value in answers.items()]
 
 
-def _untable(rows: Sequence[Sequence[Any]], numbered: _Numbered) -> dict[CaseKey, Any]:
-    return {(case, what): _take(value, numbered) for case, what, value in rows}
+def _untable(rows: Sequence[Sequence[Any]], filed: _Filed) -> dict[CaseKey, Any]:
+    return {(case, what): _take(value, filed) for case, what, value in rows}
 
 
 def _put(value: Any, numbered: _Numbered) -> Any:
@@ -87,9 +112,9 @@ def _put(value: Any, numbered: _Numbered) -> Any:
     return {"plain": value}
 
 
-def _take(value: Mapping[str, Any], numbered: _Numbered) -> Any:
+def _take(value: Mapping[str, Any], filed: _Filed) -> Any:
     if "either" in value:
-        return Either(*(_take(option, numbered) for option in value["either"]))
+        return Either(*(_take(option, filed) for option in value["either"]))
     if "accuracy" in value:
-        return Accuracy(numbered.take(value["labels"]), **value["accuracy"])
-    return numbered.take(value) if "n" in value else value["plain"]
+        return Accuracy(filed.take(value["labels"]), **value["accuracy"])
+    return filed.take(value) if "n" in value else value["plain"]

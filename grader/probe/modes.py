@@ -23,6 +23,21 @@ def compile_source(source: Source | str) -> Function:
     return tf.autograph.experimental.do_not_convert(function)
 
 
+def _as_traced(f: Function) -> Function:
+    """`f` as a call inside a tf.function runs it: AutoGraph reads the learner's code.
+
+    Theirs only: left to itself it reads the probe as well, which takes longer than all the rest of
+    a check. What a tf.function does for a call in its body is not exported, so it comes from there.
+    """
+    from tensorflow.python.autograph.core import converter
+    from tensorflow.python.autograph.impl import api
+
+    def call(*args: Any) -> Any:
+        return api.converted_call(f, args, None, options=converter.STANDARD_OPTIONS)
+
+    return call
+
+
 def tensors(case: Case) -> dict[str, Any]:
     """The case's inputs as TensorFlow sees them: tensors, variables, functions, plain values."""
     import tensorflow as tf
@@ -125,9 +140,12 @@ def _outside(f: Function, case: Case, *, jit: bool = False) -> dict[str, Any]:
 
     made = tensors(case)
     given = {k: v for k, v in made.items() if isinstance(case.inputs[k], np.ndarray)}
+    call = _as_traced(f)
     # Arguments go by position: a tf.custom_gradient called by keyword skips its own rule.
     traced = tf.function(
-        lambda given: f(*(given.get(k, v) for k, v in made.items())), jit_compile=jit or None
+        lambda given: call(*(given.get(k, v) for k, v in made.items())),
+        autograph=False,
+        jit_compile=jit or None,
     )
     return _differentiate(lambda _: traced(given), case, made)
 
@@ -137,15 +155,16 @@ def _inside(f: Function, case: Case) -> dict[str, Any]:
     import tensorflow as tf
 
     made = tensors(case)
+    call = _as_traced(f)
     skipped: dict[str, Any] = {}
 
     def everything() -> dict[str, Any]:
         # Only tensors may leave a tf.function; None and skipped answers are kept aside.
-        answers = _differentiate(lambda made: f(*made.values()), case, made)
+        answers = _differentiate(lambda made: call(*made.values()), case, made)
         skipped.update({k: v for k, v in answers.items() if not _is_tensor(v)})
         return {k: v for k, v in answers.items() if _is_tensor(v)}
 
-    return tf.function(everything)() | skipped
+    return tf.function(everything, autograph=False)() | skipped
 
 
 def _is_tensor(value: Any) -> bool:
