@@ -23,9 +23,20 @@ class Executor(Protocol):
         """Stop; `now` kills what runs."""
 
 
-def run_all(zygote: Zygote, jobs: list[Job]) -> list[Result]:
-    """The notebooks of one submission, one after the other."""
-    return [work.run(zygote, job) for job in jobs]
+class Stopped(RuntimeError):
+    """The executor was closed while this submission waited or ran."""
+
+
+def run_all(
+    zygote: Zygote, jobs: list[Job], wanted: Callable[[], bool] = lambda: True
+) -> list[Result]:
+    """The notebooks of one submission, one after the other. Raises Stopped once not `wanted`."""
+    results = list[Result]()
+    for job in jobs:
+        if not wanted():
+            raise Stopped
+        results.append(work.run(zygote, job, wanted))
+    return results
 
 
 class LocalExecutor:
@@ -34,14 +45,16 @@ class LocalExecutor:
     def __init__(self, zygote: Callable[[], Zygote], jobs: int) -> None:
         self.jobs, self._zygote = jobs, zygote
         self._pool = ThreadPoolExecutor(jobs, "grader-child")
+        self._open = True
 
     def submit(self, jobs: list[Job]) -> Future[list[Result]]:
         """Run in the next free thread."""
-        return self._pool.submit(lambda: run_all(self._zygote(), jobs))
+        return self._pool.submit(lambda: run_all(self._zygote(), jobs, lambda: self._open))
 
     def close(self, now: bool = False) -> None:
         """Stop the threads; with `now` the zygote, and so every child, is killed first."""
         if now:
+            self._open = False  # else threads take the zygote's end for an accident
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._zygote().close()
         self._pool.shutdown(wait=True, cancel_futures=now)

@@ -11,13 +11,14 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
-from grader.engine import frames, sandbox
+from grader.engine import frames, memory, sandbox
 from grader.engine.client import Ended, ForkClient, error_output
 from grader.engine.host import Process, Zygote, ZygoteError, wait_ready
 from grader.engine.limits import Limits
@@ -66,16 +67,17 @@ class Result:
     seconds: float = 0.0
 
 
-def run(zygote: Zygote, job: Job) -> Result:
+def run(zygote: Zygote, job: Job, wanted: Callable[[], bool] = lambda: True) -> Result:
     """Run a job in a fresh child. Raises ZygoteError (twice no zygote) or Unsafe; whatever the
     submission does ends up in the result. A job that dies because the warm process dies is run
-    once more: that is nobody's fault."""
+    once more (if still `wanted`): that is nobody's fault."""
     if job.skip:
         return Result(job.notebook)
     _mark()
     again = replace(job, notebook=copy.deepcopy(job.notebook))
     result = _run(zygote, job)
-    return result if result.fault is None or zygote.alive else _run(zygote, again)
+    lost = result.fault is not None and not zygote.alive
+    return _run(zygote, again) if lost and wanted() else result
 
 
 def _run(zygote: Zygote, job: Job) -> Result:
@@ -89,7 +91,8 @@ def _run(zygote: Zygote, job: Job) -> Result:
     except ZygoteError:
         process = _spawn(zygote, job, scratch)  # it had died: `spawn` starts another
     try:
-        _converse(process, job, result)
+        with memory.guarded(process, job.limits) as guard:
+            _converse(process, job, result, guard)
     finally:
         process.kill()
         if scratch:
@@ -114,14 +117,14 @@ def _spawn(zygote: Zygote, job: Job, scratch: str | None) -> Process:
     return zygote.spawn(job.limits, course=job.course, scratch=scratch)
 
 
-def _converse(process: Process, job: Job, result: Result) -> None:
+def _converse(process: Process, job: Job, result: Result, guard: memory.Guard) -> None:
     try:
         ready = wait_ready(process, job.limits)
     except (frames.ProtocolError, frames.ChildGone, frames.Late) as error:
         result.fault = ("start", f"the process did not start: {type(error).__name__} {error}")
         _fill(job, result, 0, result.fault[1])
         return
-    result.layers = [sandbox.Layer(**layer) for layer in ready["layers"]]
+    result.layers = [*(sandbox.Layer(**layer) for layer in ready["layers"]), memory.layer()]
     if not (job.allow_unsandboxed or sandbox.enough(result.layers)):
         raise Unsafe(sandbox.report(result.layers))
     client = ForkClient(job.notebook, process, ready["reader"], job.limits, **job.traits)
@@ -136,9 +139,10 @@ def _converse(process: Process, job: Job, result: Result) -> None:
         result.files = client.ask(frames.HARVEST, b"", frames.FILES, job.limits.grace)
     except Ended as error:
         result.fault = (error.kind, error.reason)
-        _fill(job, result, at, error.reason)
     except OSError:
         result.fault = ("died", "the process ended before it ran a cell")
+    result.fault = guard.blame(result.fault)
+    if result.fault is not None:
         _fill(job, result, at, result.fault[1])
     client.set_widgets_metadata()
 
