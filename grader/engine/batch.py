@@ -12,7 +12,7 @@ from nbgrader.apps import NbGrader
 from nbgrader.converters.base import NbGraderException
 from traitlets.config import Config
 
-from grader.engine import sandbox, warm
+from grader.engine import memory, sandbox, warm
 from grader.engine.autograde import EngineAutograde
 from grader.engine.executor import Executor
 from grader.engine.host import ZygoteError, wait_ready
@@ -95,6 +95,7 @@ def probe_sandbox(root: Path, tensorflow: bool = True) -> list[sandbox.Layer]:
     except ZygoteError as error:
         raise GradingError(str(error)) from error
     try:
-        return [sandbox.Layer(**layer) for layer in wait_ready(process, limits)["layers"]]
+        found = [sandbox.Layer(**layer) for layer in wait_ready(process, limits)["layers"]]
+        return [*found, memory.layer()]
     finally:
         process.kill()

@@ -49,15 +49,20 @@ class Process:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGINT)
 
-    def kill(self) -> None:
-        """SIGKILL; in its own pid namespace all its processes go with it. Safe to call twice."""
-        if self.pidfd < 0:
-            return
+    def strike(self) -> None:
+        """SIGKILL; in its own pid namespace all its processes go with it."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         if self.scratch:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
+
+    def kill(self) -> None:
+        """`strike`, and tidy up. Safe to call twice."""
+        if self.pidfd < 0:
+            return
+        self.strike()
+        if self.scratch:
             self.ended(2.0)
             shutil.rmtree(self.scratch, ignore_errors=True)
         self.sock.close()

@@ -22,6 +22,7 @@ class Limits:
     harvest: int = 32 * MIB  # bytes of files kept from the child's directory
     harvest_files: int = 200
     memory: int = 4096 * MIB  # RLIMIT_DATA of each process of the child
+    total: int = 4096 * MIB  # memory of all its processes together
     file: int = 64 * MIB  # RLIMIT_FSIZE
     scratch: int = 64 * MIB  # size of the child's private tmpfs
     inodes: int = 20_000

@@ -17,7 +17,8 @@ PURPOSE = {
     "caps": "no capability, and none to be gained by running a setuid program",
     "seccomp": "the kernel's sharper tools (ptrace, mount, bpf, io_uring, sockets) are refused",
     "landlock": "a second fence around files, TCP and signals",
-    "rlimits": "limits on memory, processes, file size, open files and CPU time",
+    "rlimits": "limits on each process's memory, on processes, file size, open files, CPU time",
+    "memory": "a limit on the memory of all its processes together",
 }
 NAMESPACES = frozenset(("user", "mount", "pid", "net", "ipc"))
 _KNOBS = {
@@ -39,7 +40,8 @@ def doctor(found: Iterable[Layer]) -> list[str]:
     for name in NAMES:
         layer = known.get(name, Layer(name, False, "not tried"))
         if layer.on:
-            lines.append(f"{name}: on ({PURPOSE[name]})")
+            how = f"; {layer.reason}" if layer.reason else ""
+            lines.append(f"{name}: on ({PURPOSE[name]}{how})")
         else:
             lines.append(f"{name}: OFF ({layer.reason}). Missing: {PURPOSE[name]}. {advice(name)}")
     return lines
@@ -55,6 +57,8 @@ def advice(name: str) -> str:
         return "Install libseccomp (Debian: libseccomp2) and the Python package pyseccomp."
     if name == "landlock":
         return "Needs Linux 5.13 or later with landlock in its list of security modules (lsm=)."
+    if name == "memory":
+        return "Needs a Linux kernel built with CONFIG_PROC_CHILDREN and a /proc that shows all."
     return "Ask who runs this host: a container's own limits forbid it."
 
 

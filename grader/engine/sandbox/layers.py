@@ -1,6 +1,7 @@
 """The layers of the sandbox, each a function that says whether it is on, or why not.
 
-`open_namespaces` and `new_root` run once, in the zygote; `seal` runs in every child after fork.
+`open_namespaces` and `new_root` run once, in the zygote; `seal` runs in every child after fork. The
+last layer, the limit on all memory of a child together, is held from outside (`engine.memory`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from grader.engine.limits import Limits
 from grader.engine.sandbox import root, syscalls
 
-NAMES = ("user", "mount", "pid", "net", "ipc", "caps", "seccomp", "landlock", "rlimits")
+NAMES = ("user", "mount", "pid", "net", "ipc", "caps", "seccomp", "landlock", "rlimits", "memory")
 _FLAGS = {
     "mount": syscalls.CLONE_NEWNS,
     "pid": syscalls.CLONE_NEWPID,
@@ -25,7 +26,7 @@ _FLAGS = {
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer: its name, whether it holds, and why not."""
+    """One layer: its name, whether it holds, and why not (or, where there is a choice, how)."""
 
     name: str
     on: bool

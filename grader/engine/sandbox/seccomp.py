@@ -1,7 +1,8 @@
 """The list of system calls a submission may not make, compiled once to BPF by libseccomp.
 
 A deny list, as TensorFlow, Python and its subprocesses need some 200 calls; the kernel's own
-namespaces are the first fence and this narrows what is left of the kernel behind it.
+namespaces are the first fence and this narrows what is left of the kernel behind it. memfd_create
+and shmget would hold memory that belongs to no process, and so to no limit.
 Source: Docker's default profile (what it removes), seccomp(2), clone(2).
 """
 
@@ -17,12 +18,12 @@ DENIED = """
 acct add_key bpf chroot clock_adjtime clock_settime delete_module fanotify_init finit_module
 fsconfig fsmount fsopen fspick get_mempolicy init_module io_uring_enter io_uring_register
 io_uring_setup ioperm iopl kcmp kexec_file_load kexec_load keyctl landlock_add_rule
-landlock_create_ruleset landlock_restrict_self lookup_dcookie mbind memfd_secret migrate_pages mount
-mount_setattr move_mount move_pages name_to_handle_at nfsservctl open_by_handle_at open_tree
-perf_event_open personality pidfd_getfd pivot_root process_madvise process_vm_readv
-process_vm_writev ptrace quotactl quotactl_fd reboot request_key set_mempolicy setdomainname
-sethostname setns settimeofday stime swapoff swapon sysfs syslog umount umount2 unshare uselib
-userfaultfd ustat vhangup
+landlock_create_ruleset landlock_restrict_self lookup_dcookie mbind memfd_create memfd_secret
+migrate_pages mount mount_setattr move_mount move_pages name_to_handle_at nfsservctl
+open_by_handle_at open_tree perf_event_open personality pidfd_getfd pivot_root process_madvise
+process_vm_readv process_vm_writev ptrace quotactl quotactl_fd reboot request_key set_mempolicy
+setdomainname sethostname setns settimeofday shmget stime swapoff swapon sysfs syslog umount
+umount2 unshare uselib userfaultfd ustat vhangup
 """.split()
 
 NAMESPACES = (

@@ -48,7 +48,7 @@ def attack(full, run):
 
 
 def test_the_report_names_every_layer(full):
-    assert [layer.name for layer in full] == list(sandbox.NAMES)
+    assert [layer.name for layer in full] == list(sandbox.NAMES[:-1])  # memory is held from outside
     line = sandbox.report([sandbox.Layer("user", True), sandbox.Layer("net", False, "refused")])
     assert line == "sandbox: user: on; net: OFF (refused)"
 

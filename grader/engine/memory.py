@@ -1,0 +1,188 @@
+"""The memory of one submission as a whole: all its processes together, within `Limits.total`.
+
+RLIMIT_DATA counts each process by itself, so 200 processes could take 200 times as much. Where a
+control group was given (`cgroup`) the kernel holds the limit; in any case one thread looks at all
+running children, twice a second, and kills the one that is over. It sums the resident sizes of the
+child's processes, which is cheap and too much (pages shared since the fork count in each), and only
+where that is over the limit asks for the proportional sizes (PSS). Source: proc(5).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from grader.engine import cgroup
+from grader.engine.host import Process
+from grader.engine.limits import MIB, Limits
+from grader.engine.sandbox import Layer
+
+PROC = "/proc"
+PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+SLOW, FAST = 0.5, 0.1  # seconds between two looks: in general, and where half is used
+SHARE = 10  # looking takes at most about one part in so many of a core's time
+WATCHDOG = "by a watchdog of the engine, twice a second; exact with a control group: " + cgroup.HOW
+
+
+class Guard:
+    """One child under watch. `reason` is set once it has been stopped for its memory."""
+
+    def __init__(self, process: Process, limits: Limits) -> None:
+        self.process, self.most = process, limits.total
+        self.pid = outer_pid(process.pidfd)
+        self.group: cgroup.Group | None = None
+        self.reason = ""
+
+    def blame(self, fault: tuple[str, str] | None) -> tuple[str, str] | None:
+        """A fault as (kind, reason): memory, if that is what it came of."""
+        self._ask_the_kernel()
+        return ("memory", self.reason) if self.reason else fault
+
+    def look(self) -> int:
+        """Bytes in use, at most; kills the child that is over its limit."""
+        self._ask_the_kernel()
+        pids = members(self.pid, self.process.scratch is not None)
+        used = sum(map(resident, pids))
+        if used > self.most:
+            used = sum(map(proportional, pids))
+        if used > self.most:
+            self._stop()
+        return used
+
+    def _ask_the_kernel(self) -> None:
+        if self.group is not None and self.group.kills():
+            self._stop()  # it may have killed only some of them
+
+    def _stop(self) -> None:
+        self.reason = f"its processes together took more than {self.most // MIB} MiB of memory"
+        self.process.strike()
+
+
+def outer_pid(pidfd: int) -> int:
+    """The pid of a child as this process sees it; 0 where it is gone."""
+    for line in _text(f"self/fdinfo/{pidfd}").splitlines():
+        if line.startswith("Pid:"):
+            return max(0, int(line.split()[1]))
+    return 0
+
+
+def members(pid: int, by_session: bool = False) -> list[int]:
+    """A child's processes. In a pid namespace of its own they are all below it, orphans too;
+    without one it leads a session that none of them can leave."""
+    return _session(pid) if by_session else _below(pid)
+
+
+def _below(pid: int) -> list[int]:
+    found, new = list[int](), [pid] if pid else []
+    while new:
+        found.append(new.pop())
+        with suppress(OSError):
+            for task in os.listdir(f"{PROC}/{found[-1]}/task"):
+                with suppress(OSError):
+                    text = _text(f"{found[-1]}/task/{task}/children")
+                    new += map(int, text.split())
+    return found
+
+
+def _session(session: int) -> list[int]:
+    found = []
+    for name in filter(str.isdigit, os.listdir(PROC)):
+        with suppress(OSError):
+            after_the_name = _text(f"{name}/stat").rpartition(")")[2].split()
+            if int(after_the_name[3]) == session:
+                found.append(int(name))
+    return found
+
+
+def resident(pid: int) -> int:
+    """Bytes of a process in memory, shared pages in full; 0 for one that is gone."""
+    with suppress(OSError):
+        return int(_text(f"{pid}/statm").split()[1]) * PAGE
+    return 0
+
+
+def proportional(pid: int) -> int:
+    """The same with shared pages divided among those who share them. In full where a process
+    has closed itself to looks (PR_SET_DUMPABLE): nothing is gained by that."""
+    with suppress(OSError):
+        for line in _text(f"{pid}/smaps_rollup").splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return resident(pid)
+
+
+def _text(name: str) -> str:
+    with open(f"{PROC}/{name}") as file:
+        return file.read()
+
+
+class Watchdog:
+    """One thread for all children; it sleeps while there is none."""
+
+    def __init__(self) -> None:
+        self.guards: set[Guard] = set()
+        self.changed = threading.Condition()
+        self.thread: threading.Thread | None = None
+
+    def add(self, guard: Guard) -> None:
+        """Watch a child."""
+        with self.changed:
+            self.guards.add(guard)
+            if self.thread is None:
+                self.thread = threading.Thread(target=self._run, name="grader-memory", daemon=True)
+                self.thread.start()
+            self.changed.notify()
+
+    def drop(self, guard: Guard) -> None:
+        """Forget a child; after this its pidfd may be closed."""
+        with self.changed:
+            self.guards.discard(guard)
+
+    def _run(self) -> None:
+        pause = SLOW
+        while True:
+            with self.changed:
+                self.changed.wait_for(lambda: bool(self.guards))
+            time.sleep(pause)
+            began = time.thread_time()
+            near = [self._look(guard) for guard in tuple(self.guards)]
+            spent = time.thread_time() - began
+            pause = max(FAST if any(near) else SLOW, SHARE * spent)
+
+    def _look(self, guard: Guard) -> bool:
+        """Whether a child is near its limit; one look at a time, and none after `drop`."""
+        with self.changed:
+            if guard in self.guards and not guard.reason:
+                return guard.look() > guard.most // 2
+        return False
+
+
+_watchdog = Watchdog()
+
+
+@contextmanager
+def guarded(process: Process, limits: Limits) -> Iterator[Guard]:
+    """Hold the limit while the block runs (not at all where `layer` says why)."""
+    on = layer().on
+    guard = Guard(process, limits)
+    if on:
+        guard.group = cgroup.enter(guard.pid, limits)
+        _watchdog.add(guard)
+    try:
+        yield guard
+    finally:
+        _watchdog.drop(guard)
+        if guard.group is not None:
+            process.strike()
+            guard.group.leave()
+
+
+def layer() -> Layer:
+    """How the limit is held on this system."""
+    if not os.path.exists(f"{PROC}/self/task/{os.getpid()}/children"):
+        return Layer("memory", False, "no list of a process's children in /proc")
+    parent = cgroup.parent()
+    return Layer("memory", True, WATCHDOG if parent is None else f"by {parent}")

@@ -1,0 +1,133 @@
+"""The memory of a submission as a whole, with the watchdog and (where one is given) a control group."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.engine import cgroup, memory, sandbox
+from grader.engine.host import wait_ready
+from grader.engine.limits import MIB, Limits
+from grader.engine.sandbox import doctor
+
+FORKS = """
+import os, time
+for n in range(30):
+    if os.fork() == 0:
+        held = bytearray(b'x' * (200 << 20))
+        time.sleep(60)
+time.sleep(60)
+"""
+GROWS = """
+import time
+held = []
+try:
+    while True: held.append(bytearray(b'x' * (1 << 24)))
+except MemoryError:  # RLIMIT_DATA spoke first
+    time.sleep(60)
+"""
+SHARED = "import mmap\nheld = mmap.mmap(-1, 3 << 30)\nfor n in range(3 << 8): held.write(b'x' * (1 << 22))"
+DAEMONS = FORKS.replace(
+    "    if os.fork() == 0:\n", "    if os.fork() == 0:\n        if os.fork(): os._exit(0)\n"
+)
+
+
+@pytest.fixture(params=["watchdog", "cgroup"])
+def held(request, monkeypatch):
+    """Who holds the limit."""
+    if request.param == "watchdog":
+        monkeypatch.setattr(cgroup, "parent", lambda: None)
+    elif cgroup.parent() is None:
+        pytest.skip(f"no control group was given to this test ({cgroup.NAMED})")
+    return request.param
+
+
+@pytest.mark.parametrize(
+    "cell", [FORKS, DAEMONS, GROWS, SHARED], ids=["forks", "daemons", "a list", "shared"]
+)
+def test_what_takes_too_much_together_is_stopped_and_the_next_runs(held, run, zygote, cell):
+    result = run("'before'", cell, "'after'", total=1024 * MIB)
+    assert result.fault == ("memory", "its processes together took more than 1024 MiB of memory")
+    assert result.texts[0] == "'before'"
+    assert all("DeadKernelError" in text and "1024 MiB" in text for text in result.texts[1:])
+    assert run("'next'").texts == ["'next'"]
+    wait_for(lambda: not living_children(zygote))
+
+
+def test_pages_that_forks_share_count_once(held, run):
+    cell = """
+import os, time
+held = bytearray(b'x' * (200 << 20))
+pids = [os.fork() for n in range(8) if True]
+if 0 in pids:
+    time.sleep(3); os._exit(0)
+print(sum(held[::4096]) > 0, [os.waitpid(pid, 0)[1] for pid in pids])
+""".replace("pids = [os.fork() for n in range(8) if True]", """pids = []
+for n in range(8):
+    pids.append(os.fork())
+    if pids[-1] == 0: break""")  # fmt: skip
+    result = run(cell, total=700 * MIB)
+    assert result.fault is None
+    assert result.texts == ["True [0, 0, 0, 0, 0, 0, 0, 0]\n"]
+
+
+def test_memory_of_no_process_is_not_to_be_had(run):
+    calls = "import os, ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+    shm = "print(libc.shmget(0, 4096, 0o1600), ctypes.get_errno())"
+    result = run(calls + "os.memfd_create('x')", calls + shm)
+    assert "PermissionError" in result.texts[0]
+    assert result.texts[1] == "-1 1\n"
+
+
+def test_the_sizes_are_those_of_the_processes(zygote):
+    process = zygote.spawn(Limits())
+    wait_ready(process, Limits())
+    try:
+        pid = memory.outer_pid(process.pidfd)
+        assert memory.members(pid) == [pid]
+        assert memory.members(os.getpid())[0] == os.getpid()
+        assert zygote.process.pid in memory.members(os.getpid())
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        rss = next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+        assert memory.resident(pid) == pytest.approx(rss * 1024, rel=0.1)
+        assert 0 < memory.proportional(pid) < memory.resident(pid)
+        assert os.getpid() in memory.members(os.getsid(0), by_session=True)
+    finally:
+        process.kill()
+    wait_for(lambda: memory.resident(pid) == 0)
+    assert memory.members(0) == []
+
+
+def test_what_hides_its_pages_counts_in_full(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "PROC", str(tmp_path))
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7/statm").write_text("900 10 5 0 0 0 0")
+    assert memory.proportional(7) == memory.resident(7) == 10 * memory.PAGE
+
+
+def test_it_is_among_the_layers_and_doctor_explains_it(run, monkeypatch):
+    layer = run("1").layers[-1]
+    assert layer.name == "memory" == sandbox.NAMES[-1]
+    assert layer.on
+    assert "watchdog" in layer.reason or "control group" in layer.reason
+    monkeypatch.setattr(cgroup, "parent", lambda: cgroup.Parent(Path("/sys/fs/cgroup/x"), 2))
+    assert "/sys/fs/cgroup/x" in doctor.doctor([memory.layer()])[-1]
+    monkeypatch.setattr(cgroup, "parent", lambda: None)
+    assert cgroup.NAMED in doctor.doctor([memory.layer()])[-1]
+    monkeypatch.setattr(memory, "PROC", "/nowhere")
+    assert not memory.layer().on
+    assert "CONFIG_PROC_CHILDREN" in doctor.doctor([memory.layer()])[-1]
+
+
+def living_children(zygote):
+    """Processes below the warm one, without its own init and those that have ended."""
+    found = memory.members(zygote.process.pid)[2:]
+    return [pid for pid in found if memory.resident(pid)]
+
+
+def wait_for(what, seconds=30):
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "never happened"
+        time.sleep(0.05)
