@@ -6,54 +6,42 @@ between, many at once. Each submission is committed by itself, so a killed run i
 
 from __future__ import annotations
 
-import glob
+import errno
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
-from nbgrader.api import MissingEntry
+from nbgrader.api import InvalidEntry
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets import Integer
 
-from grader.engine import outcome
+from grader.engine import outcome, trouble
+from grader.engine.environment import grading_environment
 from grader.engine.execute import EngineExecute
 from grader.engine.executor import Executor, LocalExecutor
+from grader.engine.found import Found
 from grader.engine.host import ZygoteError
 from grader.engine.journal import Busy, Journal
 from grader.engine.ledger import Ledger
+from grader.engine.once import Preprocessors, schemas_checked
 from grader.engine.outcome import Outcome
-from grader.engine.submission import Stages, Submission, is_engine
+from grader.engine.submission import Submission, is_engine
 from grader.engine.work import Result, Unsafe
 
 Watch = Callable[[Outcome], None]
 Running = dict[Future[list[Result]], Submission]
 
 
-@contextmanager
-def _grading_environment() -> Iterator[None]:
-    """nbgrader's sign to student code that it is being graded, for children to inherit."""
-    before = os.environ.get("NBGRADER_EXECUTION")
-    os.environ["NBGRADER_EXECUTION"] = "autograde"
-    try:
-        yield
-    finally:
-        os.environ.pop("NBGRADER_EXECUTION", None)
-        if before is not None:
-            os.environ["NBGRADER_EXECUTION"] = before
-
-
-class EngineAutograde(Stages):
+class EngineAutograde(Found):
     """Drop-in for nbgrader's Autograde."""
 
     jobs = Integer(0, help="Submissions at once; 0 means one per core.").tag(config=True)
     watch: Watch | None = None
     executor: Executor | None = None
-    only: frozenset[str] | None = None  # these students alone
     stopped = True  # whether the run ended before its last submission
 
     def start(self) -> None:
@@ -63,34 +51,25 @@ class EngineAutograde(Stages):
             return
         super().start()
 
-    def init_notebooks(self) -> None:
-        """Also remember the students whose folder holds no notebook at all."""
-        pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
-        every = self.coursedir.notebook_id == "*"
-        found = [path for path in glob.glob(pattern) if os.path.isdir(path)] if every else []
-        self.empty = [path for path in found if not glob.glob(f"{glob.escape(path)}/*.ipynb")]
-        try:
-            super().init_notebooks()
-        except NbGraderException:
-            if not self.empty:
-                raise
-
     def convert_notebooks(self) -> None:
         """Grade what `init_notebooks` found. Raises NbGraderException if any has a fault."""
         done = outcome.Run()
         self.execute = EngineExecute(parent=self.exporter)
+        self.halves = Preprocessors(self.exporter)
         self.journal = Journal(Path(self.coursedir.root))
         try:
             with ExitStack() as stack:
                 stack.enter_context(self.journal.locked())
+                self._check_writable()
                 self.ledger = Ledger(self.coursedir.db_url, self.coursedir.course_id)
                 stack.callback(self.ledger.close)
                 stack.enter_context(self.ledger.installed())
-                stack.enter_context(_grading_environment())
+                stack.enter_context(schemas_checked())
+                stack.enter_context(grading_environment())
                 self._run(done)
-        except (Busy, Unsafe, ZygoteError, SQLAlchemyError, OSError) as error:
-            self.log.error("%s", error)
-            raise NbGraderException(f"{type(error).__name__}: {error}") from error
+        except (Busy, Unsafe, ZygoteError, SQLAlchemyError, InvalidEntry, OSError) as error:
+            self.log.error("%s", trouble.advice(error))
+            raise NbGraderException(trouble.advice(error)) from error
         self.stopped = False
         faults = [each for each in done.outcomes if each.state == outcome.FAULT]
         for each in faults:
@@ -98,13 +77,18 @@ class EngineAutograde(Stages):
         if any(each.kind != "missing" for each in faults):
             raise NbGraderException(f"{len(faults)} submissions have a fault recorded")
 
+    def _check_writable(self) -> None:
+        place = self.coursedir.autograded_directory
+        if os.path.isdir(place) and not os.access(place, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), place)
+
     def _run(self, done: outcome.Run) -> None:
         executor = self.executor
         if executor is None:
             self.execute.zygote().launch()  # warms up while the first are sanitised
             executor = LocalExecutor(self.execute.zygote, self.workers)
         running: Running = {}
-        waiting = iter(self._submissions())
+        waiting = self.submissions()
         try:
             more = True
             while more or running:
@@ -127,17 +111,6 @@ class EngineAutograde(Stages):
         """How many children run at once."""
         return self.jobs or len(os.sched_getaffinity(0))
 
-    def _submissions(self) -> Iterator[Submission]:
-        pattern = self._format_source("(?P<assignment>.*)", "(?P<student>.*)", escape=True)
-        for folder in sorted({*self.assignments, *self.empty}):
-            match = re.match(pattern, folder)
-            if match is None:
-                raise NbGraderException(f"Could not match '{folder}' with regexp '{pattern}'")
-            if self.only is not None and match["student"] not in self.only:
-                continue
-            found = sorted(self.assignments.get(folder, []))
-            yield Submission(match["assignment"], match["student"], folder, found)
-
     def _begin(
         self, submission: Submission, executor: Executor, running: Running, done: outcome.Run
     ) -> None:
@@ -157,10 +130,10 @@ class EngineAutograde(Stages):
             self.run_pre_convert_hook()
             self.sanitise(submission)
             self.ledger.commit()
-        except (SQLAlchemyError, Unsafe, ZygoteError, KeyboardInterrupt):
-            raise
         except (Exception, SystemExit) as error:
-            self._fail(submission, f"{type(error).__name__}: {error}"[:500], done)
+            if trouble.stops(error):
+                raise
+            self._fail(submission, trouble.reason(error), done)
             return
         running[executor.submit([part.job for part in submission.parts])] = submission
 
@@ -169,14 +142,15 @@ class EngineAutograde(Stages):
 
     def _end(self, submission: Submission, future: Future[list[Result]], done: outcome.Run) -> None:
         """Record one submission that ran."""
+        if isinstance(lost := future.exception(), OSError):
+            raise lost  # the way to the workers is broken
         try:
             self.record(submission, future.result())
             self.ledger.commit()
-        except (SQLAlchemyError, OSError, Unsafe, ZygoteError):
-            self.ledger.rollback()
-            raise
         except Exception as error:
-            self._fail(submission, f"{type(error).__name__}: {error}"[:500], done)
+            if trouble.stops(error):
+                raise
+            self._fail(submission, trouble.reason(error), done)
             return
         self.run_post_convert_hook()
         self._close(submission, done)
@@ -188,8 +162,10 @@ class EngineAutograde(Stages):
         try:
             self.ledger.fail(submission.assignment, submission.student, None, reason)
             self.ledger.commit()
-        except MissingEntry:  # an assignment that the gradebook does not know: nothing to score
+        except Exception as error:  # no such assignment, or a name that no database takes
             self.ledger.rollback()
+            if trouble.stops(error):
+                raise
         self.discard(submission)
         self._close(submission, done)
 

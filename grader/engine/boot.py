@@ -20,11 +20,13 @@ from typing import Any
 from grader.engine.kernel import PipeApp, PipeKernel
 
 MODULES = """
-keras matplotlib.pyplot matplotlib_inline.backend_inline numpy.testing nbformat IPython.display
-ipywidgets tensorflow.python.data.ops.dataset_ops grader grader.probe grader.probe.run
-grader.probe.wire grader.check grader.display grader.plots grader.xray
+keras matplotlib.pyplot matplotlib_inline.backend_inline numpy.testing numpy.random nbformat
+IPython.display tensorflow.python.data.ops.dataset_ops grader.checking grader.companions
+grader.display grader.hints grader.plots grader.predictions grader.probe.wire grader.xray
 """.split()
+OPTIONAL = ("ipywidgets",)
 WARM_CELLS = ("x = 1\nx", "1/0", "assert False, 'no'", "def f(:\n", "print('x')")
+WARM_FIGURE = "import matplotlib.pyplot as plt\nplt.plot([0, 1], label='x')\nplt.legend();"
 
 
 def boot(tensorflow: bool = True) -> PipeKernel:
@@ -40,14 +42,11 @@ def boot(tensorflow: bool = True) -> PipeKernel:
     shell: Any = kernel.shell
     with shell.builtin_trap:
         if tensorflow:
-            importlib.import_module("tensorflow")
-        for name in MODULES if tensorflow else MODULES[1:1]:
-            with suppress(ImportError):
-                importlib.import_module(name)
+            _load()
     if tensorflow:
         _warm_tensorflow()
-        _warm_figure()
-    _warm_shell(kernel)
+        _warm_check()
+    _warm_shell(kernel, (*WARM_CELLS, WARM_FIGURE) if tensorflow else WARM_CELLS)
     _assert_forkable(tensorflow)
     gc.collect()
     gc.freeze()
@@ -63,6 +62,15 @@ def _application() -> PipeApp:
     app: PipeApp = PipeApp.instance(config=config, log_level=50)
     app.init_profile_dir()
     return app
+
+
+def _load() -> None:
+    importlib.import_module("tensorflow")
+    for name in MODULES:
+        importlib.import_module(name)
+    for name in OPTIONAL:
+        with suppress(ImportError):
+            importlib.import_module(name)
 
 
 def _remember_modules() -> None:
@@ -81,30 +89,58 @@ def _remember_modules() -> None:
 
 
 def _warm_tensorflow() -> None:
+    """What TensorFlow looks up at first use, as far as it runs no operation and builds no graph."""
+    import tensorflow as tf
     from tensorflow.python.framework import kernels, op_def_registry
 
     for name in ("AddV2", "Mul", "Const", "Identity", "Reshape"):
         op_def_registry.get(name)
         with suppress(Exception):
             kernels.get_registered_kernels_for_op(name)
+    tf.autograph.to_graph(_branches)
 
 
-def _warm_figure() -> None:
+def _branches(x: Any, n: int) -> Any:
+    """Has one of everything that AutoGraph rewrites; is never called."""
+    for i in range(n):
+        if x > i and not x < 0:
+            x = 2 * x if i else x + 1
+    while x > 1:
+        x = abs(x - 1)
+    return x
+
+
+def _warm_check() -> None:
+    """A verdict and its display, on an answer made up here."""
     import io
 
-    import matplotlib.pyplot as plt
+    import numpy as np
 
-    figure, axes = plt.subplots()
-    axes.plot([0, 1], label="x")
-    axes.legend()
-    figure.savefig(io.BytesIO(), bbox_inches="tight")
-    plt.close("all")
+    from grader import display, verdict
+    from grader.contract import Case, Exercise
+    from grader.display.report import report
+    from grader.key import key, terms
+    from grader.probe import Outcome
+
+    case = Case("warm", {"x": np.ones(2, "float32")}, np.ones(2, "float32"))
+    warm = Exercise(
+        "warm", lambda _: [case], lambda _: {"value": np.ones(2)}, {"value": 1}, ("", "")
+    )
+    for array in (np.ones(2), np.zeros(2)):
+        seen = {("warm", mode, "value"): Outcome("array", array) for mode in case.modes}
+        told = verdict.decide(terms(warm), key(warm, [case]), [case], seen, "value")
+        display.bundle(report(told))
+    file = io.BytesIO()
+    np.savez(file, x=np.ones(2))
+    file.seek(0)
+    with np.load(file) as stored:
+        stored["x"]
 
 
-def _warm_shell(kernel: PipeKernel) -> None:
+def _warm_shell(kernel: PipeKernel, cells: tuple[str, ...]) -> None:
     shell: Any = kernel.shell
     hook, shell._showtraceback = shell._showtraceback, lambda *_: None
-    for cell in WARM_CELLS:
+    for cell in cells:
         shell.run_cell(cell, store_history=False, silent=False)
     shell._showtraceback = hook
     shell.reset(new_session=True)

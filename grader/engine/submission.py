@@ -14,9 +14,10 @@ from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter
 from nbgrader.utils import remove, rmtree
 
-from grader.engine import intake, outcome
+from grader.engine import intake, outcome, trouble
 from grader.engine.execute import EngineExecute
 from grader.engine.judging import Judge
+from grader.engine.once import Preprocessors
 from grader.engine.outcome import Outcome
 from grader.engine.work import Job, Result
 
@@ -58,6 +59,7 @@ class Stages(Autograde):  # type: ignore[misc]
     """nbgrader's Autograde, its two conversions split around the run. Used by one thread."""
 
     execute: EngineExecute
+    halves: Preprocessors
 
     def sanitise(self, submission: Submission) -> None:
         """Everything before the run. Raises for what concerns the submission as a whole; a
@@ -69,7 +71,7 @@ class Stages(Autograde):  # type: ignore[misc]
         with intake.only_plain_files(limits):
             self.init_assignment(submission.assignment, submission.student)
         self._sanitizing = True
-        self._init_preprocessors()
+        self.halves.use("sanitise", self.sanitize_preprocessors)
         for path in self.notebooks:
             name = os.path.splitext(os.path.basename(path))[0]
             try:
@@ -77,8 +79,10 @@ class Stages(Autograde):  # type: ignore[misc]
                     raise intake.Refused(refused[os.path.basename(path)])
                 submission.parts.append(self._open(path, name, submission))
             except Exception as error:
-                reason = f"{name}.ipynb: {type(error).__name__}: {error}"
-                self.fail_notebook(submission, name, "unreadable", reason[:500])
+                if trouble.stops(error):
+                    raise
+                reason = f"{name}.ipynb: {trouble.reason(error)}"
+                self.fail_notebook(submission, name, "unreadable", reason)
 
     def fail_notebook(self, submission: Submission, name: str, kind: str, reason: str) -> None:
         """Record a notebook that could not run at all: its old scores do not stay."""
@@ -118,10 +122,8 @@ class Stages(Autograde):  # type: ignore[misc]
         told.seconds += result.seconds
         if result.fault:
             submission.fault(result.fault[0], f"{part.name}.ipynb: {result.fault[1]}")
-        self.exporter._preprocessors = []
-        for preprocessor in self.autograde_preprocessors:
-            if not is_engine(preprocessor):
-                self.exporter.register_preprocessor(preprocessor)
+        wanted = [each for each in self.autograde_preprocessors if not is_engine(each)]
+        self.halves.use("record", wanted)
         output, resources = self.exporter.from_notebook_node(nb, resources)
         self.write_single_notebook(output, resources)
         for cell in nb.cells:
