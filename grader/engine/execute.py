@@ -16,7 +16,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import Execute
 from traitlets import Bool, Dict
 
-from grader.engine import files, warm, work
+from grader.engine import files, trouble, warm, work
 from grader.engine.judging import Judge, Ruling
 from grader.engine.limits import Limits
 
@@ -99,7 +99,12 @@ class EngineExecute(Execute):  # type: ignore[misc]
         rulings: list[Ruling] = judge.settle(result) if judge else []
         path = resources.get("metadata", {}).get("path") or os.getcwd()
         if path and result.files:
-            files.write(Path(path), result.files)
+            try:
+                files.write(Path(path), result.files)
+            except OSError as error:
+                if trouble.stops(error):
+                    raise
+                result.notes.append(f"not every file it made was kept: {trouble.reason(error)}")
         resources["grader"] = {"fault": result.fault, "notes": result.notes, "rulings": rulings,
                                "seconds": result.seconds}  # fmt: skip
         return result.notebook, resources
