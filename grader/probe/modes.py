@@ -29,11 +29,14 @@ def _as_traced(f: Function) -> Function:
     Theirs only: left to itself it reads the probe as well, which takes longer than all the rest of
     a check. What a tf.function does for a call in its body is not exported, so it comes from there.
     """
-    from tensorflow.python.autograph.core import converter
+    from tensorflow.python.autograph.core import ag_ctx, converter
     from tensorflow.python.autograph.impl import api
 
+    options = converter.STANDARD_OPTIONS
+
     def call(*args: Any) -> Any:
-        return api.converted_call(f, args, None, options=converter.STANDARD_OPTIONS)
+        with ag_ctx.ControlStatusCtx(ag_ctx.Status.ENABLED, options):
+            return api.converted_call(f, args, None, options=options)
 
     return call
 

@@ -102,3 +102,29 @@ def test_the_gradient_is_linear_in_the_upstream_gradient(tf, a, b, mode):
 
     together = gradient(a + b)
     assert np.allclose(together, gradient(a) + gradient(b), atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ("outside", "inside", "xla"))
+@pytest.mark.parametrize("kind", ("function", "lambda", "object"))
+def test_the_learners_own_if_and_for_are_traced_as_in_a_tf_function(tf, mode, kind):
+    def double_or_halve(x):
+        if tf.reduce_sum(x) > 0:
+            x = 2.0 * x
+        else:
+            x = 0.5 * x
+        for _ in tf.range(3):
+            x = x + 1.0
+        return x
+
+    class Layer:
+        def __call__(self, x):
+            return double_or_halve(x)
+
+    asked = {"function": double_or_halve, "lambda": lambda x: double_or_halve(x),
+             "object": Layer()}[kind]  # fmt: skip
+    for x, slope in ((X, 2.0), (-X, 0.5)):
+        got = ask(asked, mode, inputs={"x": x})
+        assert np.allclose(got["value"].array, slope * x + 3)
+        assert np.allclose(got["gradient:x"].array, slope * UP)
+        same = tf.function(double_or_halve)(tf.constant(x))
+        assert np.allclose(got["value"].array, same)
