@@ -1,0 +1,274 @@
+"""What the machine does to a run: it stops, says why, and the next run carries on.
+
+A full disk and read-only places are real ones, mounted in a namespace of their own.
+"""
+
+import copy
+import errno
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+
+import pytest
+from nbgrader.api import Gradebook, InvalidEntry
+from sqlalchemy.exc import DataError, OperationalError
+
+from grader.engine import ledger, trouble
+from grader.engine.batch import GradingError
+from grader.engine.host import ZygoteError
+
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+STUDENTS = {"ann": {}, "bob": {"sq": "def sq(a): return 0"}, "cat": {}, "dan": {"mul": "1 / 0"}}
+SCORES = {"ann": 9, "bob": 5, "cat": 9, "dan": 6}
+
+COMMON = """
+import json, os, shutil, subprocess, sys
+from pathlib import Path
+from nbgrader.api import Gradebook
+from grader.engine.batch import GradingError, grade
+
+def run(root):
+    try:
+        return [[each.student, each.state] for each in grade(root, "ps", jobs=1).outcomes], ""
+    except GradingError as error:
+        return [], str(error)
+
+def book(root):
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as gradebook:
+        return sorted(
+            [submission.student.id, nb.name, grade.name, grade.auto_score, grade.manual_score,
+             grade.needs_manual_grade, nb.score]
+            for submission in gradebook.assignment_submissions("ps")
+            for nb in submission.notebooks for grade in nb.grades)
+
+def mount(*arguments):
+    subprocess.run(["mount", *map(str, arguments)], check=True)
+
+master, place, told = Path(sys.argv[1]), Path(sys.argv[2]), []
+place.mkdir()
+"""
+SMALL_DISK = """
+mount("-t", "tmpfs", "-o", "size=16m", "none", place)
+root, filler = place / "course", place / "filler"
+for free in map(int, sys.argv[3:]):
+    shutil.copytree(master, root)
+    with open(filler, "wb") as file:
+        room = os.statvfs(place)
+        file.truncate(0)
+        os.posix_fallocate(file.fileno(), 0, room.f_bavail * room.f_bsize - free * 1024)
+    first, error = run(root)
+    filler.unlink()
+    again, later = run(root)
+    told.append({"free": free, "error": error, "later": later, "again": again, "book": book(root)})
+    shutil.rmtree(root)
+print(json.dumps(told))
+"""
+READ_ONLY = """
+for name in ("gradebook.db", ".grader", "autograded", "."):
+    root = place / ("course" + name.strip("."))
+    shutil.copytree(master, root)
+    if name != ".":
+        (root / name).exists() or (root / name).mkdir()
+    mount("--bind", root / name, root / name)
+    mount("-o", "remount,ro,bind", root / name)
+    first, error = run(root)
+    subprocess.run(["umount", root / name], check=True)
+    again, later = run(root)
+    told.append({"name": name, "error": error, "later": later, "again": again, "book": book(root)})
+print(json.dumps(told))
+"""
+
+
+def _mounted(script, *arguments):
+    """What `script` prints, run where it may mount: in a mount namespace of its own."""
+    enter = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-Urm"]
+    mount = "mount -t tmpfs none /mnt"
+    if subprocess.run([*enter, "sh", "-c", mount], capture_output=True).returncode:
+        pytest.skip("mounting in a namespace is refused here")
+    done = subprocess.run(
+        [*enter, sys.executable, "-c", COMMON + script, *map(str, arguments)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture
+def course(tiny):
+    """The course with its class, not graded yet."""
+    for name, answers in STUDENTS.items():
+        tiny.submit(name, **answers)
+    return tiny
+
+
+@pytest.fixture(scope="module")
+def book(tiny_master, tmp_path_factory):
+    """The gradebook that an undisturbed run makes."""
+    quiet = copy.copy(tiny_master)
+    quiet.root = tmp_path_factory.mktemp("quiet") / "tiny"
+    shutil.copytree(tiny_master.root, quiet.root)
+    for name, answers in STUDENTS.items():
+        quiet.submit(name, **answers)
+    quiet.grade()
+    with Gradebook(f"sqlite:///{quiet.root}/gradebook.db", "tiny") as gradebook:
+        found = sorted(
+            [submission.student.id, nb.name, grade.name, grade.auto_score, grade.manual_score,
+             grade.needs_manual_grade, nb.score]
+            for submission in gradebook.assignment_submissions("ps")
+            for nb in submission.notebooks for grade in nb.grades)  # fmt: skip
+    assert len(found) == 3 * len(STUDENTS)
+    return found
+
+
+def test_a_full_disk_stops_the_run_and_the_next_one_carries_on(course, book, tmp_path):
+    for name in STUDENTS:  # a copy goes to autograded/
+        (course.root / f"submitted/{name}/ps/data.bin").write_bytes(b"x" * 65536)
+    told = _mounted(SMALL_DISK, course.root, tmp_path / "disk", 0, 12, 44, 124, 188, 252)
+    stages = set()
+    for each in told:
+        assert each["error"].startswith("the disk is full"), each
+        assert "then grade again" in each["error"]
+        assert each["later"] == ""
+        assert {student for student, _ in each["again"]} == set(STUDENTS)
+        assert each["book"] == book, each["free"]
+        stages.add(sum(state == "skipped" for _, state in each["again"]))
+    assert len(stages) > 1  # some stopped before the first was done, some after
+
+
+def test_what_may_not_be_written_stops_the_run_and_the_next_one_carries_on(course, book, tmp_path):
+    told = _mounted(READ_ONLY, course.root, tmp_path / "place")
+    assert [each["name"] for each in told] == ["gradebook.db", ".grader", "autograded", "."]
+    for each in told:
+        assert each["error"].startswith("no right to write"), each
+        assert each["later"] == ""
+        assert each["again"] == [[name, "graded"] for name in STUDENTS]
+        assert each["book"] == book, each["name"]
+
+
+def _totals(tiny):
+    return {name: tiny.scores(name)[0] for name in STUDENTS}
+
+
+def test_a_gradebook_that_others_lock_in_mid_run(course, monkeypatch):
+    monkeypatch.setattr(ledger, "BUSY_SECONDS", 0.2)
+    other = sqlite3.connect(course.root / "gradebook.db", isolation_level=None)
+
+    def lock(outcome):
+        if outcome.state == "graded" and not other.in_transaction:
+            other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(GradingError, match=r"locked by another program .* then grade again"):
+        course.grade(watch=lock, jobs=1)
+    other.rollback()
+    other.close()
+    states = [each.state for each in course.grade().values()]
+    assert "skipped" in states
+    assert "graded" in states
+    assert _totals(course) == SCORES
+
+
+def test_a_lock_that_is_soon_let_go_of_stops_nothing(course):
+    url = course.root / "gradebook.db"
+    other = sqlite3.connect(url, isolation_level=None, check_same_thread=False)
+    let_go = threading.Timer(1.5, other.rollback)
+
+    def lock(outcome):
+        if outcome.state == "graded" and not let_go.ident:
+            other.execute("BEGIN IMMEDIATE")
+            let_go.start()
+
+    outcomes = course.grade(watch=lock, jobs=1)
+    let_go.join()
+    other.close()
+    assert {each.state for each in outcomes.values()} == {"graded"}
+    assert _totals(course) == SCORES
+
+
+def test_of_two_runs_at_once_the_second_says_so_and_the_first_is_not_disturbed(course):
+    seen = []
+
+    def second(outcome):
+        if outcome.state == "graded" and not seen:
+            done = subprocess.run(
+                [sys.executable, "-m", "nbgrader", "autograde", "ps", "--force"],
+                cwd=course.root, capture_output=True, text=True,
+            )  # fmt: skip
+            seen.append((done.returncode, done.stderr))
+
+    outcomes = course.grade(watch=second, jobs=1)
+    assert {each.state for each in outcomes.values()} == {"graded"}
+    ((code, said),) = seen
+    assert code == 1
+    assert f"another run is grading this course (process {os.getpid()})" in said
+    assert _totals(course) == SCORES
+
+
+def test_what_one_student_does_to_files_stops_nobody_else(tiny):
+    """Names that no directory or database takes, and files where a folder is to be."""
+    tiny.submit("ann")
+    folder = tiny.submit(
+        "bob", add="import os; os.remove('out'); os.mkdir('out'); open('out/x', 'w').write('x')\n"
+        "def add(a, b): return a + b",
+    )  # fmt: skip
+    (folder / "out").write_text("a file")
+    odd = os.fsencode(tiny.root / "submitted") + b"/m\xff"
+    os.makedirs(odd + b"/ps")
+    tiny.submit("zoe")
+    outcomes = tiny.grade()
+    assert [outcomes[name].score for name in ("ann", "bob", "zoe")] == [9, 9, 9]
+    assert any("not every file" in note for note in outcomes["bob"].notes)
+    assert [each.state for each in outcomes.values()].count("fault") == 1
+    assert tiny.scores("zoe")[0] == 9
+
+
+def _sql(kind, text):
+    return kind("UPDATE grade", {}, sqlite3.OperationalError(text))
+
+
+@pytest.mark.parametrize(
+    ("error", "stops", "says"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "autograded/ann"), True, "disk is full"),
+        (OSError(errno.EROFS, "Read-only file system"), True, "no right to write"),
+        (OSError("Timed out during handshake"), True, "handshake"),
+        (FileNotFoundError(errno.ENOENT, "No such file"), False, "No such file"),
+        (NotADirectoryError(errno.ENOTDIR, "Not a directory"), False, "Not a directory"),
+        (_sql(OperationalError, "database is locked"), True, "locked by another program"),
+        (_sql(OperationalError, "database or disk is full"), True, "make room"),
+        (_sql(OperationalError, "attempt to write a readonly database"), True, "no right to write"),
+        (_sql(OperationalError, "server closed the connection"), True, "db_url"),
+        (_sql(DataError, "text fields cannot contain NUL"), False, "NUL"),
+        (ZygoteError("did not start"), True, "did not start"),
+        (ValueError("bad notebook"), False, "ValueError: bad notebook"),
+    ],
+)
+def test_errors_of_the_machine_and_of_a_submission(error, stops, says):
+    assert trouble.stops(error) is stops
+    assert says in trouble.advice(error)
+    assert "\n" not in trouble.advice(error)
+
+
+def test_nbgrader_wraps_what_the_database_says():
+    def wrapping():
+        try:
+            raise _sql(OperationalError, "database is locked")
+        except OperationalError as error:
+            raise InvalidEntry(*error.args)  # noqa: B904  (as nbgrader does)
+
+    with pytest.raises(InvalidEntry) as wrapped:
+        wrapping()
+    assert trouble.stops(wrapped.value)
+    assert "close what has it open" in trouble.advice(wrapped.value)
+    assert not trouble.stops(InvalidEntry("no such cell"))
+
+
+def test_a_reason_can_be_written_anywhere():
+    said = trouble.reason(ValueError("a\0b \udcff " + "x" * 1000))
+    assert said.startswith("ValueError: a\\0b \\udcff x")
+    assert "\0" not in said
+    said.encode()
+    assert len(said) < 600
