@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import gc
 import importlib
-import inspect
 import os
 import sys
 import threading
 import warnings
 from contextlib import suppress
-from types import ModuleType
 from typing import Any
 
+from grader.engine import lookups
 from grader.engine.kernel import PipeApp, PipeKernel
 
 MODULES = """
@@ -38,12 +37,13 @@ def boot(tensorflow: bool = True) -> PipeKernel:
     warnings.filterwarnings("ignore", category=DeprecationWarning, module="ipykernel")
     kernel = _application().boot()
     sys.modules.pop("debugpy", None)
-    _remember_modules()
+    lookups.remember_modules()
     shell: Any = kernel.shell
     with shell.builtin_trap:
         if tensorflow:
             _load()
     if tensorflow:
+        lookups.remember_files()
         _warm_tensorflow()
         _warm_check()
     _warm_shell(kernel, (*WARM_CELLS, WARM_FIGURE) if tensorflow else WARM_CELLS)
@@ -71,21 +71,6 @@ def _load() -> None:
     for name in OPTIONAL:
         with suppress(ImportError):
             importlib.import_module(name)
-
-
-def _remember_modules() -> None:
-    """Tracebacks ask for the module of each frame; with TensorFlow in, each answer walks 3700."""
-    original = inspect.getmodule
-    known: dict[str, ModuleType | None] = {}
-
-    def getmodule(object: Any, _filename: str | None = None) -> ModuleType | None:
-        if _filename is None:
-            return original(object)
-        if _filename not in known:
-            known[_filename] = original(object, _filename)
-        return known[_filename]
-
-    inspect.getmodule = getmodule
 
 
 def _warm_tensorflow() -> None:

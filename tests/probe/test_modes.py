@@ -104,11 +104,11 @@ def test_the_gradient_is_linear_in_the_upstream_gradient(tf, a, b, mode):
     assert np.allclose(together, gradient(a) + gradient(b), atol=1e-5)
 
 
-@pytest.mark.parametrize("mode", ("outside", "inside", "xla"))
-@pytest.mark.parametrize("kind", ("function", "lambda", "object"))
+@pytest.mark.parametrize("mode", ["outside", "inside", "xla"])
+@pytest.mark.parametrize("kind", ["function", "lambda", "object"])
 def test_the_learners_own_if_and_for_are_traced_as_in_a_tf_function(tf, mode, kind):
     def double_or_halve(x):
-        if tf.reduce_sum(x) > 0:
+        if tf.reduce_sum(x) > 0:  # noqa: SIM108
             x = 2.0 * x
         else:
             x = 0.5 * x
