@@ -25,6 +25,8 @@ _HOME = {
     "bars": "columns",
     "bars_against": "columns",
     "images": "gallery",
+    "measured": "costs",
+    "cost_lines": "costs",
 }
 __all__ = list(_HOME)
 
