@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import random
 import signal
 import socket
 import sys
-import tempfile
 import threading
-from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from grader.engine import frames, sandbox
-from grader.engine.kernel import Captured, PipeKernel, parent_message
+from grader.engine import frames, sandbox, surroundings
+from grader.engine.kernel import PipeKernel, parent_message
 from grader.engine.limits import Limits
 from grader.engine.sandbox import root
+from grader.engine.streams import Captured
 
 
 def run(kernel: PipeKernel, sock: socket.socket, prepared: sandbox.Prepared,
@@ -30,7 +28,8 @@ def run(kernel: PipeKernel, sock: socket.socket, prepared: sandbox.Prepared,
         limits = Limits.from_dict(order["limits"])
         scratch = order.get("scratch") or root.HOME
         found = sandbox.seal(prepared, limits, owner, scratch)
-        _environment(order, scratch, prepared)
+        surroundings.settle(order, scratch, prepared)
+        surroundings.personal(kernel.shell, scratch)
         worker = Child(kernel, sock, limits)
         worker.start([layer.__dict__ for layer in found], Path(order["cwd"]))
         asyncio.run(worker.serve())
@@ -41,31 +40,6 @@ def run(kernel: PipeKernel, sock: socket.socket, prepared: sandbox.Prepared,
         traceback.print_exc(file=sys.__stderr__)
     finally:
         os._exit(status)
-
-
-def _environment(order: dict[str, Any], scratch: str, prepared: sandbox.Prepared) -> None:
-    """A clean environment, a working directory, files of the submission, randomness of its own."""
-    import numpy as np
-
-    temporary = "/tmp" if "/tmp" in prepared.writable else f"{scratch}/tmp"
-    os.environ.update({"HOME": scratch, "TMPDIR": temporary, **order["environment"]})
-    os.environ["IPYTHONDIR"] = f"{scratch}/.ipython"
-    tempfile.tempdir = None  # AutoGraph writes there; the zygote's place does not exist here
-    random.seed()
-    np.random.seed()
-    cwd = Path(order["cwd"] if Path(order["cwd"]).is_absolute() else f"{scratch}/{order['cwd']}")
-    order["cwd"] = str(cwd)
-    for place in (temporary, str(cwd)):
-        os.makedirs(place, exist_ok=True)
-    course = Path(scratch) / "course"
-    if order["course"]:
-        course.mkdir(exist_ok=True)
-        (course / "nbgrader_config.py").write_text("")  # what grader.course looks for
-        for name, path in order["course"].items():
-            place = f"{root.COURSE}/{name}" if prepared.namespaced else path
-            with suppress(FileExistsError):
-                (course / name).symlink_to(place)
-    os.chdir(cwd)
 
 
 class Child:
@@ -105,6 +79,8 @@ class Child:
             kind, serial, payload = self._order()
             if kind == frames.EXECUTE:
                 await self._execute(serial, json.loads(payload)["code"])
+            elif kind == frames.COMM:
+                self._comm(payload)
             elif kind == frames.FILES:
                 self._unpack(payload)
             elif kind == frames.PROBE:
@@ -145,6 +121,14 @@ class Child:
             kernel.post_handler_hook()
         self.captured.drain()
         kernel._publish_status("idle", "shell")
+
+    def _comm(self, payload: bytes) -> None:
+        """A message from the front end's side of a widget, as it would come between two cells."""
+        manager: Any = self.kernel.comm_manager
+        message = parent_message(0, "")
+        message["content"] = json.loads(payload)
+        self.kernel.set_parent([], message, channel="shell")
+        manager.comm_msg(None, [], message)
 
     def _unpack(self, payload: bytes) -> None:
         """Put the submission's own files in place and remember how they look."""

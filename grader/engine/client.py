@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import time
-from datetime import datetime
 from typing import Any
 
 from nbclient import NotebookClient
@@ -18,12 +17,10 @@ from nbformat.v4 import new_output
 
 from grader.engine import frames
 from grader.engine.host import Process
+from grader.engine.incoming import Incoming
 from grader.engine.limits import Limits
+from grader.engine.replies import Replies
 
-IOPUB = frozenset("""
-status execute_input stream display_data update_display_data execute_result error clear_output
-comm_open comm_msg comm_close
-""".split())  # fmt: skip
 TIMED_OUT = {
     "ename": "CellTimeoutError",
     "evalue": "",
@@ -66,7 +63,7 @@ class ForkClient(NotebookClient):
         self.writer = frames.Writer(process.sock)
         self.ends = time.monotonic() + limits.notebook
         self.serial = 0
-        self.kc = _NoReplies()  # type: ignore[assignment]
+        self.kc = self.replies = Replies()  # type: ignore[assignment]
 
     def run_cell(self, cell: NotebookNode, index: int, source: str) -> dict[str, Any]:
         """Run `source` as this cell; the content of the reply. Raises Ended, with the outputs so
@@ -77,23 +74,25 @@ class ForkClient(NotebookClient):
         self.clear_before_next_output = False
         self.serial += 1
         cell.execution_count = self.code_cells_executed = self.code_cells_executed + 1
-        streams = _Streams(self, cell, index)
+        incoming = Incoming(self, cell, index)
         try:
+            for content in self.replies.taken():
+                self.writer.send(frames.COMM, 0, content)
             self.writer.send(frames.EXECUTE, self.serial, json.dumps({"code": source}).encode())
-            reply = self._until_idle(streams)
+            reply = self._until_idle(incoming)
         except (frames.ProtocolError, frames.ChildGone, OSError) as error:
             raise self._ended(error) from error
         finally:
-            streams.flush()
+            incoming.flush()
             cell.execution_count = self.code_cells_executed
         _record_error(cell, reply)
         return reply
 
-    def _until_idle(self, streams: _Streams) -> dict[str, Any]:
+    def _until_idle(self, incoming: Incoming) -> dict[str, Any]:
         """Frames until the kernel is idle; SIGINT at the deadline, Ended after the grace."""
         reply: dict[str, Any] = {"status": "ok"}
         late = False
-        limit = self._get_timeout(streams.cell)
+        limit = self._get_timeout(incoming.cell)
         deadline = self.ends if limit is None else min(time.monotonic() + limit, self.ends)
         while True:
             try:
@@ -106,7 +105,7 @@ class ForkClient(NotebookClient):
                 self.process.interrupt()
                 continue
             try:
-                answer = streams.take(frame)
+                answer = incoming.take(frame)
             except CellExecutionComplete:
                 break
             reply = answer or reply
@@ -145,89 +144,3 @@ class ForkClient(NotebookClient):
                 if frame.serial != self.serial:
                     raise frames.ProtocolError("an answer to a question that was not asked")
                 return frame.payload
-
-
-class _NoReplies:
-    """nbclient's Output widget talks back to the kernel; here nobody listens."""
-
-    session = property(lambda self: self)
-
-    def msg(self, *_: Any, **__: Any) -> dict[str, Any]:
-        return {}
-
-    shell_channel = property(lambda self: self)
-
-    def send(self, *_: Any, **__: Any) -> None:
-        """Dropped."""
-
-
-class _Streams:
-    """Feeds frames to nbclient; consecutive text of one stream is joined once, at the end."""
-
-    def __init__(self, client: ForkClient, cell: NotebookNode, index: int) -> None:
-        self.client, self.cell, self.index = client, cell, index
-        self.name, self.parts = "", list[bytes]()
-
-    def take(self, frame: frames.Frame) -> dict[str, Any] | None:
-        """One frame; the content if it is this cell's reply. Raises CellExecutionComplete."""
-        if frame.kind in (frames.STDOUT, frames.STDERR):
-            if frame.serial == self.client.serial:
-                self._text("stdout" if frame.kind == frames.STDOUT else "stderr", frame.payload)
-            return None
-        if frame.kind != frames.MESSAGE:
-            raise frames.ProtocolError("a frame out of turn")
-        channel, msg = message(frame)
-        if msg["parent_header"].get("msg_id") != str(self.client.serial):
-            return None
-        if channel == "shell":
-            return msg["content"] if msg["msg_type"] == "execute_reply" else None
-        if channel == "iopub" and msg["msg_type"] in IOPUB:
-            self._process(msg)
-        return None
-
-    def _text(self, name: str, text: bytes) -> None:
-        if name != self.name:
-            self.flush()
-            self.name = name
-        self.parts.append(text)
-
-    def flush(self) -> None:
-        """Hand the joined text over as one stream message."""
-        if self.parts:
-            text = b"".join(self.parts).decode("utf-8", "replace")
-            content = {"name": self.name, "text": text}
-            parent = {"msg_id": str(self.client.serial)}
-            self.parts, self.name = [], ""
-            self._process({"header": {"msg_type": "stream"}, "msg_type": "stream",
-                           "parent_header": parent, "content": content, "metadata": {},
-                           "buffers": []})  # fmt: skip
-
-    def _process(self, msg: dict[str, Any]) -> None:
-        if msg["msg_type"] != "status":
-            self.flush()
-        try:
-            self.client.process_message(msg, self.cell, self.index)
-        except CellExecutionComplete:
-            raise
-        except Exception as error:
-            raise frames.ProtocolError(f"a message of no known form: {error}") from error
-
-
-def message(frame: frames.Frame) -> tuple[str, dict[str, Any]]:
-    """Channel and message of a MESSAGE frame, checked for form; ProtocolError otherwise."""
-    head, parts = frames.unpack_parts(frame.payload)
-    if len(parts) < 4:
-        raise frames.ProtocolError("a message of too few parts")
-    names = ("header", "parent_header", "metadata", "content")
-    try:
-        msg: dict[str, Any] = {n: json.loads(p) for n, p in zip(names, parts[:4], strict=True)}
-    except (ValueError, RecursionError) as error:
-        raise frames.ProtocolError("a message that is not JSON") from error
-    if not all(isinstance(msg[name], dict) for name in names):
-        raise frames.ProtocolError("a message of no known form")
-    msg["msg_type"], msg["buffers"] = msg["header"].get("msg_type"), parts[4:]
-    try:
-        msg["header"]["date"] = datetime.fromisoformat(msg["header"]["date"])
-    except (KeyError, TypeError, ValueError):
-        msg["header"].pop("date", None)
-    return str(head.get("channel")), msg

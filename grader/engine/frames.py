@@ -19,7 +19,7 @@ HEADER = struct.Struct(">cII")
 LENGTHS = struct.Struct(">I")
 
 # engine -> child
-EXECUTE, PROBE, HARVEST, QUIT = b"X", b"J", b"F", b"Q"
+EXECUTE, COMM, PROBE, HARVEST, QUIT = b"X", b"C", b"J", b"F", b"Q"
 # child -> engine
 READY, STDOUT, STDERR, MESSAGE, OBSERVATION, FILES = b"b", b"o", b"e", b"m", b"r", b"f"
 FROM_CHILD = frozenset((READY, STDOUT, STDERR, MESSAGE, OBSERVATION, FILES))

@@ -1,0 +1,101 @@
+"""What a child sends while a cell runs, as the messages that nbclient turns into outputs.
+
+Every message is checked for form first: a child may send anything.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from nbclient.client import timestamp
+from nbclient.exceptions import CellExecutionComplete
+from nbformat import NotebookNode
+
+from grader.engine import frames
+
+if TYPE_CHECKING:
+    from grader.engine.client import ForkClient
+
+IOPUB = frozenset("""
+status execute_input stream display_data update_display_data execute_result error clear_output
+comm_open comm_msg comm_close
+""".split())  # fmt: skip
+
+
+class Incoming:
+    """Feeds frames to nbclient; consecutive text of one stream is joined once, at the end."""
+
+    def __init__(self, client: ForkClient, cell: NotebookNode, index: int) -> None:
+        self.client, self.cell, self.index = client, cell, index
+        self.name, self.parts = "", list[bytes]()
+
+    def take(self, frame: frames.Frame) -> dict[str, Any] | None:
+        """One frame; the content if it is this cell's reply. Raises CellExecutionComplete."""
+        if frame.kind in (frames.STDOUT, frames.STDERR):
+            if frame.serial == self.client.serial:
+                self._text("stdout" if frame.kind == frames.STDOUT else "stderr", frame.payload)
+            return None
+        if frame.kind != frames.MESSAGE:
+            raise frames.ProtocolError("a frame out of turn")
+        channel, msg = message(frame)
+        if msg["parent_header"].get("msg_id") != str(self.client.serial):
+            return None
+        if channel == "shell":
+            return self._reply(msg) if msg["msg_type"] == "execute_reply" else None
+        if channel == "iopub" and msg["msg_type"] in IOPUB:
+            self._process(msg)
+        return None
+
+    def _reply(self, msg: dict[str, Any]) -> Any:
+        if self.client.record_timing:
+            self.cell.metadata["execution"]["shell.execute_reply"] = timestamp(msg)
+        return msg["content"]
+
+    def _text(self, name: str, text: bytes) -> None:
+        if name != self.name:
+            self.flush()
+            self.name = name
+        self.parts.append(text)
+
+    def flush(self) -> None:
+        """Hand the joined text over as one stream message."""
+        if self.parts:
+            text = b"".join(self.parts).decode("utf-8", "replace")
+            content = {"name": self.name, "text": text}
+            parent = {"msg_id": str(self.client.serial)}
+            self.parts, self.name = [], ""
+            self._process({"header": {"msg_type": "stream"}, "msg_type": "stream",
+                           "parent_header": parent, "content": content, "metadata": {},
+                           "buffers": []})  # fmt: skip
+
+    def _process(self, msg: dict[str, Any]) -> None:
+        if msg["msg_type"] != "status":
+            self.flush()
+        try:
+            self.client.process_message(msg, self.cell, self.index)
+        except CellExecutionComplete:
+            raise
+        except Exception as error:
+            raise frames.ProtocolError(f"a message of no known form: {error}") from error
+
+
+def message(frame: frames.Frame) -> tuple[str, dict[str, Any]]:
+    """Channel and message of a MESSAGE frame, checked for form; ProtocolError otherwise."""
+    head, parts = frames.unpack_parts(frame.payload)
+    if len(parts) < 4:
+        raise frames.ProtocolError("a message of too few parts")
+    names = ("header", "parent_header", "metadata", "content")
+    try:
+        msg: dict[str, Any] = {n: json.loads(p) for n, p in zip(names, parts[:4], strict=True)}
+    except (ValueError, RecursionError) as error:
+        raise frames.ProtocolError("a message that is not JSON") from error
+    if not all(isinstance(msg[name], dict) for name in names):
+        raise frames.ProtocolError("a message of no known form")
+    msg["msg_type"], msg["buffers"] = msg["header"].get("msg_type"), parts[4:]
+    try:
+        msg["header"]["date"] = datetime.fromisoformat(msg["header"]["date"])
+    except (KeyError, TypeError, ValueError):
+        msg["header"].pop("date", None)
+    return str(head.get("channel")), msg

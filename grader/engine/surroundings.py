@@ -1,0 +1,57 @@
+"""What a cell finds around it: variables, directories, randomness, arguments, first names."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from grader.engine import sandbox
+from grader.engine.sandbox import root
+
+
+def settle(order: dict[str, Any], scratch: str, prepared: sandbox.Prepared) -> None:
+    """A clean environment, a working directory, files of the submission, randomness of its own."""
+    import numpy as np
+
+    temporary = "/tmp" if "/tmp" in prepared.writable else f"{scratch}/tmp"
+    os.environ.update({"HOME": scratch, "TMPDIR": temporary, **order["environment"]})
+    python = os.path.dirname(sys.executable)  # as an activated environment has it
+    os.environ["PATH"] = os.pathsep.join([python, os.environ.get("PATH", os.defpath)])
+    os.environ["IPYTHONDIR"] = f"{scratch}/.ipython"
+    tempfile.tempdir = None  # AutoGraph writes there; the zygote's place does not exist here
+    random.seed()
+    np.random.seed()
+    cwd = Path(order["cwd"] if Path(order["cwd"]).is_absolute() else f"{scratch}/{order['cwd']}")
+    order["cwd"] = str(cwd)
+    for place in (temporary, str(cwd)):
+        os.makedirs(place, exist_ok=True)
+    course = Path(scratch) / "course"
+    if order["course"]:
+        course.mkdir(exist_ok=True)
+        (course / "nbgrader_config.py").write_text("")  # what grader.course looks for
+        for name, path in order["course"].items():
+            place = f"{root.COURSE}/{name}" if prepared.namespaced else path
+            with suppress(FileExistsError):
+                (course / name).symlink_to(place)
+    os.chdir(cwd)
+
+
+def personal(shell: Any, scratch: str) -> None:
+    """What the zygote's own start left in the shell becomes what a kernel's start leaves there."""
+    for name, value in vars(shell.prepare_user_module()[0]).items():
+        shell.user_ns.setdefault(name, value)  # `reset` takes __doc__ and the like away
+    shell.user_ns["_dh"][:] = [os.getcwd()]
+    spec = importlib.util.find_spec("ipykernel_launcher")
+    launcher = spec.origin if spec and spec.origin else "ipykernel_launcher.py"
+    sys.argv[:] = [launcher, "-f", f"{scratch}/kernel.json"]
+    sys.breakpointhook = _no_debugger
+
+
+def _no_debugger(*_: Any, **__: Any) -> None:
+    """`breakpoint()` in a kernel is debugpy's, and without a front end attached does nothing."""
