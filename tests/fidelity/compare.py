@@ -1,0 +1,94 @@
+"""Compares the outputs of two runs cell by cell, after taking out what no two runs share.
+
+Times, addresses, uuids, process numbers and the place of the home directory are taken out;
+neighbouring pieces of one stream are one text, however they were cut up on the way. All else
+counts: order, metadata, execution counts, tracebacks, the bytes of pictures.
+"""
+
+import difflib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from nbformat import NotebookNode
+
+from tests.fidelity.odd import title
+
+NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?"
+RULES = [(re.compile(pattern), text) for pattern, text in (
+    (r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.\dZ]*", "DATE"),
+    (r"\b0x[0-9a-f]{6,}\b", "0xADDRESS"),
+    (r"/\S*?/ipykernel_\d+/\d+\.py", "CELL.py"),
+    (r"__autograph_generated_file\w{8}", "__autograph_generated_file"),
+    (rf"{NUMBER} ?(?:ns|µs|μs|us|ms|s|seconds)(?:/(?:step|epoch))?\b", "TIME"),
+    (r"(?:\d+:)?\d+:\d\d\.\d+", "TIME"),
+    (r"[\d,]+ loops? each", "LOOPS each"),
+    (r"\d[\d.]*(?:it/s|s/it)", "RATE"),
+)]  # fmt: skip
+HEX = "[0-9a-f]"
+ID = re.compile(rf"(?<!{HEX})(?:{HEX}{{32}}|{HEX}{{8}}(?:-{HEX}{{4}}){{3}}-{HEX}{{12}})(?!{HEX})")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A cell whose outputs differ, with both sides as compared."""
+
+    cell: str
+    stock: Any
+    engine: Any
+
+    def __str__(self) -> str:
+        sides = [json.dumps(side, indent=1, ensure_ascii=False, sort_keys=True).splitlines()
+                 for side in (self.stock, self.engine)]  # fmt: skip
+        lines = difflib.unified_diff(*sides, "stock", "engine", lineterm="", n=1)
+        return f"{self.cell}:\n" + "\n".join(line[:400] for line in lines)
+
+
+class Plain:
+    """Turns the outputs of one run into what is compared; ids are numbered as they come up."""
+
+    def __init__(self, home: str) -> None:
+        self.home, self.ids = home, dict[str, str]()
+
+    def text(self, text: str) -> str:
+        text = text.replace(self.home, "HOME")
+        text = ID.sub(lambda m: self.ids.setdefault(m[0], f"ID{len(self.ids)}"), text)
+        for pattern, shorter in RULES:
+            text = pattern.sub(shorter, text)
+        return text
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.text(key): self.value(held) for key, held in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(held) for held in value]
+        return value
+
+    def outputs(self, cell: NotebookNode) -> list[Any]:
+        """A cell's outputs, the pieces of a stream joined, its execution count and metadata."""
+        joined: list[dict[str, Any]] = []
+        for output in map(dict, cell.get("outputs", [])):
+            last = joined[-1] if joined else {}
+            if output["output_type"] == "stream" and last.get("name") == output["name"]:
+                last["text"] += output["text"]
+            else:
+                joined.append(output)
+        return [*self.value(joined), cell.get("execution_count"), self.value(cell.metadata)]
+
+
+def plain(notebook: NotebookNode, home: str) -> dict[str, Any]:
+    """Everything that a run wrote into `notebook`, by cell, and its own metadata last."""
+    rules = Plain(home)
+    found = {title(cell, n): rules.outputs(cell) for n, cell in enumerate(notebook.cells)}
+    if len(found) != len(notebook.cells):
+        raise ValueError("two cells of one title")
+    return {**found, "the notebook's metadata": rules.value(notebook.metadata)}
+
+
+def differences(stock: dict[str, Any], engine: dict[str, Any]) -> list[Difference]:
+    """The cells in which two runs differ."""
+    return [Difference(cell, stock[cell], engine[cell])
+            for cell in stock if stock[cell] != engine[cell]]  # fmt: skip
