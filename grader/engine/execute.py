@@ -12,13 +12,13 @@ from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook
 from nbgrader.preprocessors import Execute
 from traitlets import Bool, Dict
 
 from grader.engine import files, trouble, warm, work
 from grader.engine.judging import Judge, Ruling
 from grader.engine.limits import Limits
+from grader.engine.masters import masters
 
 TRAITS = """timeout timeout_func interrupt_on_timeout error_on_timeout skip_cells_with_tag
 store_widget_state record_timing allow_errors coalesce_streams""".split()
@@ -88,7 +88,8 @@ class EngineExecute(Execute):  # type: ignore[misc]
         judge = None
         about = resources.get("nbgrader", {})
         if "student" in about and "db_url" in about:
-            judge = Judge(self.root, about["student"], masters(about))
+            sources = {master.grade_id: master.source for master in masters(about)}
+            judge = Judge(self.root, about["student"], sources)
             judge.prepare(job)
         return job, judge
 
@@ -116,10 +117,3 @@ class EngineExecute(Execute):  # type: ignore[misc]
         spec = KernelSpecManager().get_kernel_spec(name)  # raises NoSuchKernel, as nbclient does
         if spec.language.lower() != "python":
             raise work.Unsafe(f"kernel {name!r} is not Python's: the engine cannot shut it in")
-
-
-def masters(about: dict[str, Any]) -> dict[str, str]:
-    """The master copies of a notebook's cells by grade id, from the gradebook."""
-    with Gradebook(about["db_url"]) as gradebook:
-        notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
-        return {cell.name: cell.source or "" for cell in notebook.source_cells}

@@ -21,8 +21,7 @@ from sqlalchemy.orm import Session, scoped_session, sessionmaker
 USERS = """
 nbgrader.converters.autograde nbgrader.preprocessors.overwritecells
 nbgrader.preprocessors.overwritekernelspec nbgrader.preprocessors.saveautogrades
-nbgrader.preprocessors.latesubmissions grader.engine.execute grader.engine.repair
-grader.engine.ledger
+nbgrader.preprocessors.latesubmissions grader.engine.masters grader.engine.ledger
 """.split()
 BUSY_SECONDS = 30
 
@@ -45,6 +44,7 @@ class Ledger:
         self.db = scoped_session(sessionmaker(class_=_Held, bind=self.engine, future=True))
         self.db_url, self.course_id = db_url, course_id
         self.courses: set[str] = set()
+        self.held: dict[Any, Any] = {}  # what the gradebook says and does not change in a run
 
     def commit(self) -> None:
         """Make everything since the last commit permanent."""
@@ -70,7 +70,7 @@ class Ledger:
             def __init__(self, db_url: str, course_id: str = "default_course",
                          authenticator: Any = None) -> None:  # fmt: skip
                 self.engine, self.db, self.course_id = ledger.engine, ledger.db, course_id
-                self.authenticator = authenticator
+                self.authenticator, self.held = authenticator, ledger.held
                 if course_id not in ledger.courses:
                     self.check_course(course_id=course_id)
                     ledger.courses.add(course_id)

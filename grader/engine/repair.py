@@ -7,13 +7,14 @@ back. Everything done is noted for the instructor.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
-from nbgrader.api import Gradebook
-from nbgrader.nbgraderformat import SCHEMA_VERSION
 from nbgrader.preprocessors import NbGraderPreprocessor
+
+from grader.engine.masters import Master, masters
 
 SKIP = "skip-execution"
 
@@ -23,12 +24,9 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         """Repair `nb` in place."""
-        about = resources["nbgrader"]
-        with Gradebook(about["db_url"]) as gradebook:
-            notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
-            wanted = [_wanted(cell, notebook) for cell in notebook.source_cells]
+        wanted = masters(resources["nbgrader"])
         notes = resources.setdefault("grader_notes", [])
-        known = {one["grade_id"]: one for one in wanted}
+        known = {one.grade_id: one for one in wanted}
         if known:  # else this is another assignment's notebook: nbgrader refuses it
             _unknown(nb, known, notes)
         _copies(nb, known, notes)
@@ -42,29 +40,13 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]
         return nb, resources
 
 
-def _wanted(cell: Any, notebook: Any) -> dict[str, Any]:
-    """What the gradebook holds of a source cell, as plain data."""
-    grades = {grade.name: grade.max_score for grade in notebook.grade_cells}
-    tasks = {task.name: task.max_score for task in notebook.task_cells}
-    solutions = {solution.name for solution in notebook.solution_cells}
-    meta = {"grade": cell.name in grades, "grade_id": cell.name, "locked": bool(cell.locked),
-            "solution": cell.name in solutions, "task": cell.name in tasks,
-            "schema_version": SCHEMA_VERSION, "cell_type": cell.cell_type,
-            "checksum": cell.checksum}  # fmt: skip
-    points = grades.get(cell.name, tasks.get(cell.name))
-    if points is not None:
-        meta["points"] = points
-    return {"grade_id": cell.name, "meta": meta, "source": cell.source or "",
-            "cell_type": cell.cell_type}  # fmt: skip
-
-
 def _id(cell: NotebookNode) -> str:
     meta = cell.metadata.get("nbgrader", {})
     name = meta.get("grade_id", "") if isinstance(meta, dict) else ""
     return name if isinstance(name, str) else ""
 
 
-def _unknown(nb: NotebookNode, known: dict[str, Any], notes: list[str]) -> None:
+def _unknown(nb: NotebookNode, known: Mapping[str, Master], notes: list[str]) -> None:
     for cell in nb.cells:
         if "nbgrader" in cell.metadata and _id(cell) not in known:
             if _id(cell):
@@ -72,14 +54,14 @@ def _unknown(nb: NotebookNode, known: dict[str, Any], notes: list[str]) -> None:
             del cell.metadata["nbgrader"]
 
 
-def _copies(nb: NotebookNode, known: dict[str, Any], notes: list[str]) -> None:
+def _copies(nb: NotebookNode, known: Mapping[str, Master], notes: list[str]) -> None:
     """Of several cells with one id the first that carries work stays; the others do not run."""
     for grade_id, one in known.items():
         cells = [cell for cell in nb.cells if _id(cell) == grade_id]
         if len(cells) < 2:
             continue
-        worked = [cell for cell in cells if cell.source.strip() != one["source"].strip()]
-        kept = worked[0] if worked and not one["meta"]["locked"] else cells[0]
+        worked = [cell for cell in cells if cell.source.strip() != one.source.strip()]
+        kept = worked[0] if worked and not one.meta["locked"] else cells[0]
         notes.append(f"cell {grade_id!r} is there {len(cells)} times: the first with work counts")
         for at, cell in enumerate(nb.cells):
             if _id(cell) == grade_id and cell is not kept:
@@ -88,30 +70,30 @@ def _copies(nb: NotebookNode, known: dict[str, Any], notes: list[str]) -> None:
                 nb.cells[at]["id"] = cell.get("id", nb.cells[at]["id"])
 
 
-def _restore(cell: NotebookNode, one: dict[str, Any], notes: list[str]) -> None:
-    meta = one["meta"]
+def _restore(cell: NotebookNode, one: Master, notes: list[str]) -> None:
+    meta = one.meta
     before = cell.metadata["nbgrader"]
     for name in ("grade", "solution", "points", "schema_version"):
         if name in before and before[name] != meta.get(name, before[name]):
-            notes.append(f"cell {one['grade_id']!r}: {name} was changed, and is put back")
+            notes.append(f"cell {one.grade_id!r}: {name} was changed, and is put back")
     cell.metadata["nbgrader"] = dict(meta)
     tags = cell.metadata.get("tags", [])
     if meta["grade"] and SKIP in tags:
         cell.metadata["tags"] = [tag for tag in tags if tag != SKIP]
-        notes.append(f"tampering: cell {one['grade_id']!r} carried the tag {SKIP}")
+        notes.append(f"tampering: cell {one.grade_id!r} carried the tag {SKIP}")
 
 
-def _deleted(nb: NotebookNode, wanted: list[dict[str, Any]], notes: list[str]) -> None:
+def _deleted(nb: NotebookNode, wanted: Sequence[Master], notes: list[str]) -> None:
     """Bring missing graded cells back, each after the nearest cell before it that is there."""
     for at, one in enumerate(wanted):
         ids = [_id(cell) for cell in nb.cells]
-        if one["grade_id"] in ids or not (one["meta"]["grade"] or one["meta"]["task"]):
+        if one.grade_id in ids or not (one.meta["grade"] or one.meta["task"]):
             continue
-        before = [ids.index(w["grade_id"]) for w in wanted[:at] if w["grade_id"] in ids]
+        before = [ids.index(w.grade_id) for w in wanted[:at] if w.grade_id in ids]
         place = max(before) + 1 if before else len(nb.cells)
-        make = new_code_cell if one["cell_type"] == "code" else new_markdown_cell
-        cell = make(one["source"], metadata={"nbgrader": dict(one["meta"])})
+        make = new_code_cell if one.cell_type == "code" else new_markdown_cell
+        cell = make(one.source, metadata={"nbgrader": dict(one.meta)})
         if (nb.nbformat, nb.nbformat_minor) < (4, 5):
             cell.pop("id", None)
         nb.cells.insert(place, cell)
-        notes.append(f"cell {one['grade_id']!r} was missing, and is put back")
+        notes.append(f"cell {one.grade_id!r} was missing, and is put back")
