@@ -261,6 +261,23 @@ def test_what_is_faulty_in_2_21() -> None:
     assert faulty == REFERENCE.FAULTY_IN_2_21
 
 
+def test_the_other_answer_shown_after_a_pass_finds_the_same_names() -> None:
+    from grader.lint.space import setup
+
+    def numeric_gradient(f: Any, x: Any, upstream: Any, h: float) -> np.ndarray:
+        slopes = np.zeros(x.shape)
+        for i in np.ndindex(*x.shape):
+            step = np.zeros(x.shape)
+            step[i] = h
+            slopes[i] = np.sum(upstream * (f(x + step) - f(x - step))) / (2 * h)
+        return slopes
+
+    line = EXERCISES["suspects"].also.split("`")[1]
+    names = eval(line, setup(CHAPTER) | {"numeric_gradient": numeric_gradient})
+    case = cases_for(EXERCISES["suspects"], 0)[0]
+    assert names == [name for name in REFERENCE.RIGHT if SPACE["_fails"](name, case.options)]
+
+
 def averaged_slope(name: str, x: float) -> float:
     """d/dx of the mean of f(x + u) over the noise itself, by hand."""
     w = REFERENCE.WIDTH
