@@ -32,9 +32,9 @@ LOOKS: dict[str, Look] = {
 class Panel:
     """One pair of axes: ``lines`` are values by name.
 
-    A value is y, counted from 0; or a pair (x, y); or one number, drawn as a level line. ``log``
-    names the logarithmic axes: "x", "y" or "xy". ``shaded`` is a span of x. Lines named in
-    ``marks`` get a mark at each value, those in ``points`` marks only.
+    A value is y, its x counted from ``first``; or a pair (x, y); or one number, drawn as a level
+    line. ``log`` names the logarithmic axes: "x", "y" or "xy". ``shaded`` is a span of x. Lines
+    named in ``marks`` get a mark at each value, those in ``points`` marks only.
     """
 
     lines: Mapping[str, ArrayLike | tuple[ArrayLike, ArrayLike] | float]
@@ -46,6 +46,7 @@ class Panel:
     shaded: tuple[float, float] | None = None
     marks: Collection[str] = ()
     points: Collection[str] = ()
+    first: int = 0
 
 
 def lines(
@@ -115,7 +116,8 @@ def _panel(axis: Axes, panel: Panel, roles: Mapping[str, Look]) -> None:
         if name in panel.points:
             look |= {"ls": "none", "mfc": "none"}
         marked = name in panel.points or name in panel.marks
-        axis.plot(np.arange(y.size) if x is None else x, y, marker=mark * marked, ms=5, **look)
+        x = np.arange(panel.first, panel.first + y.size) if x is None else x
+        axis.plot(x, y, marker=mark * marked, ms=5, **look)
     for which in panel.log:
         getattr(axis, f"set_{which}scale")("log")
     axis.set(xlabel=panel.x, ylabel=panel.y, ylim=panel.ylim)

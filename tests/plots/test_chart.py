@@ -26,6 +26,11 @@ def test_values_pairs_and_levels() -> None:
     assert picture.alt == ("Losses. loss over step: a from 4 to 1; b from 4 to 1; chance at 0.1.")
 
 
+def test_values_are_counted_from_first() -> None:
+    (axis,) = lines("Losses", Panel({"a": FALL}, x="epoch", first=1))._figure.axes
+    np.testing.assert_array_equal(by_name(axis)["a"].get_xdata(), [1, 2, 3])
+
+
 def test_looks_differ_in_more_than_colour() -> None:
     (axis,) = lines("Losses", Panel({"a": FALL, "b": FALL, "c": FALL, "d": FALL}))._figure.axes
     styles = {str(line._unscaled_dash_pattern) for line in axis.get_lines()}
