@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from grader.course import MARK
 from grader.engine import sandbox
 from grader.engine.sandbox import root
 
@@ -31,15 +32,17 @@ def settle(order: dict[str, Any], scratch: str, prepared: sandbox.Prepared) -> N
     order["cwd"] = str(cwd)
     for place in (temporary, str(cwd)):
         os.makedirs(place, exist_ok=True)
-    course = Path(scratch) / "course"
-    if order["course"]:
-        course.mkdir(exist_ok=True)
-        (course / "nbgrader_config.py").write_text("")  # what grader.course looks for
-        for name, path in order["course"].items():
-            place = f"{root.COURSE}/{name}" if prepared.namespaced else path
-            with suppress(FileExistsError):
-                (course / name).symlink_to(place)
+    _course(Path(scratch), order["course"], prepared.namespaced)
     os.chdir(cwd)
+
+
+def _course(home: Path, folders: dict[str, str], namespaced: bool) -> None:
+    """Make the home, which is above the working directory, the root of a course for checks."""
+    if folders:
+        (home / MARK).write_text("")
+    for name, path in folders.items():
+        with suppress(FileExistsError):
+            (home / name).symlink_to(f"{root.COURSE}/{name}" if namespaced else path)
 
 
 def personal(shell: Any, scratch: str) -> None:
