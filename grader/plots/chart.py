@@ -116,8 +116,8 @@ def _panel(axis: Axes, panel: Panel, roles: Mapping[str, Look]) -> None:
         if name in panel.points:
             look |= {"ls": "none", "mfc": "none"}
         marked = name in panel.points or name in panel.marks
-        x = np.arange(panel.first, panel.first + y.size) if x is None else x
-        axis.plot(x, y, marker=mark * marked, ms=5, **look)
+        places = np.arange(panel.first, panel.first + y.size) if x is None else x
+        axis.plot(places, y, marker=mark * marked, ms=5, **look)
     for which in panel.log:
         getattr(axis, f"set_{which}scale")("log")
     axis.set(xlabel=panel.x, ylabel=panel.y, ylim=panel.ylim)
