@@ -7,6 +7,7 @@ carries on. An odd file name in one submission must stop nobody else.
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 
 from nbgrader.api import InvalidEntry
@@ -27,7 +28,10 @@ STUDENTS = frozenset(
     (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP,
      errno.EINVAL, errno.EACCES, errno.EPERM, errno.ENXIO, errno.EILSEQ, errno.ENOTEMPTY)
 )  # fmt: skip
-FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
+FULL = ("disk is full", os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
+LOCKED = ("database is locked", "table is locked", "lock timeout")
+READ_ONLY = ("readonly database", "unable to open database file", os.strerror(errno.EROFS),
+             os.strerror(errno.EACCES), os.strerror(errno.EPERM))  # fmt: skip
 AGAIN = "; then grade again: what is done is kept"
 
 
@@ -42,21 +46,29 @@ def stops(error: BaseException) -> bool:
 def advice(error: BaseException) -> str:
     """What is wrong and what to do, in one line."""
     for each in _chain(error):
-        said = " ".join(str(each.orig if isinstance(each, DBAPIError) else each).split())[:300]
-        number = each.errno if isinstance(each, OSError) else None
-        if number in FULL or "disk is full" in said or "No space left" in said:
-            return f"the disk is full ({said}): make room{AGAIN}"
-        if isinstance(each, OperationalError) and _locked(said):
-            return (
-                f"the gradebook is locked by another program ({said}): close what has it open "
-                f"(formgrader, nbgrader, a database browser){AGAIN}"
-            )
-        if number in (errno.EROFS, errno.EACCES, errno.EPERM) or _read_only(said):
-            return f"no right to write ({said}): give this user the course's folder{AGAIN}"
+        said = " ".join(str(each.orig if isinstance(each, DBAPIError) else each).split())
+        plain = f" ({said[:300]})" if isinstance(each, (DBAPIError, OSError)) else ""
+        found = hint(said, plain)
+        if found is not None:
+            return found
         if isinstance(each, DBAPIError):
-            hint = "see c.CourseDirectory.db_url and the database's server"
-            return f"the gradebook's database fails ({said}): {hint}{AGAIN}"
-    return f"{type(error).__name__}: {error}"
+            where = "see c.CourseDirectory.db_url and the database's server"
+            return f"the gradebook's database fails{plain}: {where}{AGAIN}"
+    return str(error) or type(error).__name__
+
+
+def hint(said: str, plain: str = "") -> str | None:
+    """What to do about a disk or a gradebook by an error's words: nbgrader's log has no more."""
+    if any(words in said for words in FULL):
+        return f"the disk is full{plain}: make room{AGAIN}"
+    if any(words in said for words in LOCKED):
+        return (
+            f"the gradebook is locked by another program{plain}: close what has it open "
+            f"(formgrader, nbgrader, a database browser){AGAIN}"
+        )
+    if any(words in said for words in READ_ONLY):
+        return f"no right to write{plain}: give this user the course's folder{AGAIN}"
+    return None
 
 
 def reason(error: BaseException) -> str:
@@ -72,11 +84,3 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         yield error
         wrapped = isinstance(error, InvalidEntry)  # nbgrader's, without `from`
         error = error.__cause__ or (error.__context__ if wrapped else None)
-
-
-def _locked(said: str) -> bool:
-    return "is locked" in said or "lock timeout" in said
-
-
-def _read_only(said: str) -> bool:
-    return "readonly database" in said or "unable to open database file" in said

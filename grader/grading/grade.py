@@ -8,9 +8,11 @@ from pathlib import Path
 
 from ..build.release import api, register
 from ..course import Chapter, Course, CourseError
+from ..engine import trouble
 from ..engine.batch import GradingError
 from ..engine.batch import grade as run_engine
 from ..engine.executor import Executor
+from ..engine.journal import Busy, Journal
 from ..engine.outcome import Outcome, Run
 
 
@@ -42,8 +44,12 @@ def grade(
         named = [student for student in named if student in set(only)]
     if not named:
         raise CourseError(f"nothing in submitted/*/{chapter.name}/")
-    with tempfile.TemporaryDirectory() as scratch:
-        register(course, chapter, Path(scratch))
+    try:
+        # A chapter's cells must not change under another run.
+        with Journal(course.root).locked(), tempfile.TemporaryDirectory() as scratch:
+            register(course, chapter, Path(scratch))
+    except (CourseError, Busy, OSError) as error:
+        raise CourseError(trouble.advice(error)) from error
     try:
         done = run_engine(
             course.root,
@@ -58,5 +64,13 @@ def grade(
     except GradingError as error:
         raise CourseError(str(error)) from error
     if not done.interrupted:
-        api(course).generate_feedback(chapter.name, force=True)
+        _write_feedback(course, chapter)
     return done
+
+
+def _write_feedback(course: Course, chapter: Chapter) -> None:
+    """Feedback for all who were graded (nbgrader's faults of single students are in its log)."""
+    told = api(course).generate_feedback(chapter.name, force=True)
+    hint = None if told["success"] else trouble.hint(str(told.get("log")))
+    if hint is not None:
+        raise CourseError(f"all is graded, but feedback is missing: {hint}")

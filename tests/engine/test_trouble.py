@@ -243,7 +243,7 @@ def _sql(kind, text):
         (_sql(OperationalError, "server closed the connection"), True, "db_url"),
         (_sql(DataError, "text fields cannot contain NUL"), False, "NUL"),
         (ZygoteError("did not start"), True, "did not start"),
-        (ValueError("bad notebook"), False, "ValueError: bad notebook"),
+        (ValueError("bad notebook"), False, "bad notebook"),
     ],
 )
 def test_errors_of_the_machine_and_of_a_submission(error, stops, says):
