@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from nbgrader.api import Gradebook
@@ -124,4 +125,55 @@ def test_ctrl_c_keeps_what_is_done(tiny):
     assert run.exit_code == 1
     outcomes = tiny.grade()
     assert sum(each.state == "skipped" for each in outcomes.values()) >= 1
+    assert [tiny.scores(name)[0] for name in ("ann", "bob", "cat")] == [9, 9, 9]
+
+
+SLEEPS = "import time; time.sleep(3000)\ndef add(a, b): return a + b"
+WATCHED_RUN = """
+import sys
+from pathlib import Path
+from grader.engine.batch import grade
+run = grade(Path(sys.argv[1]), "ps", jobs=2,
+            watch=lambda outcome: print(outcome.state, outcome.student, flush=True))
+print("interrupted" if run.interrupted else "ended", flush=True)
+sys.exit(run.exit_code)
+"""
+
+
+def _soon_gone(group):
+    """Whether nothing of a process group is left; the kernel kills a namespace's last ones late."""
+    for _ in range(600):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_ctrl_c_in_a_terminal_ends_what_runs_though_it_would_run_on(tiny):
+    """SIGINT reaches the whole process group, as a terminal sends it."""
+    with open(tiny.config_file(), "a") as file:
+        file.write("c.Execute.timeout = 3000\n")
+    for name, answers in (("ann", {}), ("bob", {"add": SLEEPS}), ("cat", {"add": SLEEPS})):
+        tiny.submit(name, **answers)
+    with subprocess.Popen(
+        [sys.executable, "-c", WATCHED_RUN, str(tiny.root)], stdout=subprocess.PIPE, text=True,
+        start_new_session=True,
+    ) as run:  # fmt: skip
+        said = []
+        while said.count("graded ann") + said.count("started cat") < 2:
+            said.append(run.stdout.readline().strip())
+            assert said[-1], said
+        os.killpg(run.pid, signal.SIGINT)
+        rest, _ = run.communicate(timeout=300)  # much less than the cells would sleep
+    assert rest.split() == ["interrupted"]  # and no student is blamed for it
+    assert run.returncode == 1
+    assert _soon_gone(run.pid)
+    for name in ("bob", "cat"):
+        tiny.submit(name)
+    outcomes = tiny.grade()
+    assert {name: each.state for name, each in outcomes.items()} == {
+        "ann": "skipped", "bob": "graded", "cat": "graded"
+    }  # fmt: skip
     assert [tiny.scores(name)[0] for name in ("ann", "bob", "cat")] == [9, 9, 9]
