@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from grader.engine.limits import Limits
 from grader.engine.sandbox import layers, root
@@ -27,6 +28,7 @@ class Prepared:
     program: bytes | str = ""
     readable: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
+    users: bool = True  # whether another user could reach Python and the course
     numbers: int = field(default=0)
 
     @property
@@ -36,7 +38,7 @@ class Prepared:
 
     def next_owner(self) -> int | None:
         """A uid for the next child where the engine runs as root; None otherwise."""
-        if os.geteuid() != 0 or not may_change_user():
+        if os.geteuid() != 0 or not self.users or not may_change_user():
             return None
         self.numbers += 1
         return FIRST_UID + self.numbers % (LAST_UID - FIRST_UID)
@@ -46,6 +48,13 @@ def may_change_user() -> bool:
     """Whether this user namespace maps more than one user."""
     with open("/proc/self/uid_map") as file:
         return sum(int(line.split()[2]) for line in file) > 1
+
+
+def open_to_all(paths: Iterable[str]) -> bool:
+    """Whether users other than the owner can pass through every directory to `paths`."""
+    found = (Path(path).resolve() for path in paths)
+    places = {place for path in found for place in (path, *path.parents) if place.is_dir()}
+    return all(place.stat().st_mode & 0o001 for place in places)
 
 
 def prepare(spaces: list[Layer], public: Mapping[str, str], hidden: Iterable[str]) -> Prepared:
@@ -66,6 +75,7 @@ def prepare(spaces: list[Layer], public: Mapping[str, str], hidden: Iterable[str
         shown = [os.path.realpath(path) for path in public.values()]
         system = ["/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/dev/urandom"]
         prepared.readable = (*root.readable_paths(), *shown, *system)
+        prepared.users = open_to_all((*root.python_paths(), *shown))
     return prepared
 
 
@@ -78,9 +88,12 @@ def seal(prepared: Prepared, limits: Limits, owner: int | None, scratch: str) ->
     if prepared.namespaced:
         own = layers.private_namespaces(limits, owner)
         found = [own if layer.name == "mount" and not own.on else layer for layer in found]
-    found.append(layers.own_user(owner))
+    elif owner is not None:
+        os.chown(scratch, owner, owner)
+    user = layers.own_user(owner)
+    found.append(user)
     writable = prepared.writable or (scratch,)
-    found.append(layers.limit_resources(limits))
+    found.append(layers.limit_resources(limits, 0 if user.on else layers.tasks_of(os.getuid())))
     found.append(layers.no_capabilities())
     found.append(layers.landlock(prepared.readable, writable))
     found.append(layers.seccomp(prepared.program))

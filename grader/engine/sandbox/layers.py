@@ -10,6 +10,7 @@ import os
 import resource
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from grader.engine.limits import Limits
@@ -114,8 +115,19 @@ def own_user(owner: int | None) -> Layer:
     return layer
 
 
-def limit_resources(limits: Limits) -> Layer:
-    """Child: rlimits, and first in line for the kernel's out-of-memory killer."""
+def tasks_of(uid: int) -> int:
+    """How many processes and threads a user has now."""
+    count = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            if os.stat(f"/proc/{name}").st_uid == uid:
+                count += len(os.listdir(f"/proc/{name}/task"))
+    return count
+
+
+def limit_resources(limits: Limits, others: int = 0) -> Layer:
+    """Child: rlimits, and first in line for the kernel's out-of-memory killer. `others` are tasks
+    that count towards RLIMIT_NPROC besides the child's, where it is no user of its own."""
     wanted = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: limits.file,
@@ -124,7 +136,7 @@ def limit_resources(limits: Limits) -> Layer:
         resource.RLIMIT_DATA: limits.memory,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
-        resource.RLIMIT_NPROC: limits.processes,
+        resource.RLIMIT_NPROC: limits.processes + others,
     }
 
     def step() -> None:

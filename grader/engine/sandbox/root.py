@@ -28,16 +28,20 @@ ssl/openssl.cnf timezone
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 
 
-def readable_paths() -> list[str]:
-    """Directories of the system, of this Python and of `grader`, outermost first."""
+def python_paths() -> list[str]:
+    """Where this Python, its packages and `grader` lie."""
     import grader
 
+    found = [sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()]
+    found += [os.path.realpath(sys.executable), *site.getsitepackages()]
+    return [*found, str(Path(grader.__file__).parent)]
+
+
+def readable_paths() -> list[str]:
+    """Directories of the system, of this Python and of `grader`, outermost first."""
     system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
-    python = [sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()]
-    python += [os.path.realpath(sys.executable), *site.getsitepackages()]
-    here = str(Path(grader.__file__).parent)
     etc = [f"/etc/{name}" for name in _ETC]
-    found = [*system, *python, here, *etc, "/sys/devices/system"]
+    found = [*system, *python_paths(), *etc, "/sys/devices/system"]
     return _outermost(path for path in found if os.path.lexists(path))
 
 
