@@ -1,0 +1,113 @@
+"""One transaction per submission: all of it reaches the disk, or nothing does."""
+
+from contextlib import suppress
+
+import nbgrader.converters.autograde as user
+import pytest
+from nbgrader.api import Gradebook, MissingEntry
+
+from grader.course import tools_on_path
+from grader.engine.ledger import Ledger
+
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+
+
+@pytest.fixture
+def url(tmp_path):
+    """A gradebook of one assignment with two notebooks, a grade of 2 points in each."""
+    tools_on_path()
+    url = f"sqlite:///{tmp_path}/gradebook.db"
+    with Gradebook(url, "c") as book:
+        book.add_assignment("ps", course_id="c")
+        for name in ("p1", "p2"):
+            book.add_notebook(name, "ps")
+            book.add_grade_cell("test", name, "ps", max_score=2, cell_type="code")
+            book.add_solution_cell("answer", name, "ps")
+    return url
+
+
+@pytest.fixture
+def ledger(url):
+    ledger = Ledger(url, "c")
+    with ledger.installed():
+        yield ledger
+    ledger.close()
+
+
+def _submit(ledger, student, score):
+    """As nbgrader does it: open, write, commit, close, again and again."""
+    for name in ("p1", "p2"):
+        with user.Gradebook(ledger.db_url, "c") as book:
+            book.update_or_create_student(student)
+            book.update_or_create_submission("ps", student)
+            grade = book.find_grade("test", name, "ps", student)
+            grade.auto_score, grade.needs_manual_grade = score, False
+            book.db.commit()
+
+
+def _scores(url, student):
+    with Gradebook(url, "c") as book:
+        submission = book.find_submission("ps", student)
+        grades = [nb.grades[0] for nb in sorted(submission.notebooks, key=lambda nb: nb.name)]
+        return [(grade.auto_score, grade.needs_manual_grade) for grade in grades]
+
+
+def test_nothing_is_on_disk_before_the_commit_and_all_of_it_after(ledger, url):
+    _submit(ledger, "ann", 2)
+    with pytest.raises(MissingEntry):
+        _scores(url, "ann")
+    ledger.commit()
+    assert _scores(url, "ann") == [(2, False), (2, False)]
+
+
+def test_a_rollback_forgets_one_submission_and_not_those_before(ledger, url):
+    _submit(ledger, "ann", 2)
+    ledger.commit()
+    _submit(ledger, "ann", 0)
+    _submit(ledger, "bob", 1)
+    ledger.rollback()
+    assert _scores(url, "ann") == [(2, False), (2, False)]
+    with pytest.raises(MissingEntry):
+        _scores(url, "bob")
+    _submit(ledger, "bob", 1)  # and the session can go on
+    ledger.commit()
+    assert _scores(url, "bob") == [(1, False), (1, False)]
+
+
+def test_what_was_not_committed_is_lost_with_the_process(url):
+    ledger = Ledger(url, "c")
+    with ledger.installed():
+        _submit(ledger, "ann", 2)
+    ledger.close()
+    with pytest.raises(MissingEntry):
+        _scores(url, "ann")
+
+
+@pytest.mark.parametrize(
+    ("notebook", "after"), [(None, [(0, True), (0, True)]), ("p2", [(2, False), (0, True)])]
+)
+def test_a_failure_leaves_no_old_score_and_says_why(ledger, url, notebook, after):
+    _submit(ledger, "ann", 2)
+    ledger.commit()
+    ledger.fail("ps", "ann", notebook, "it was no notebook")
+    ledger.commit()
+    assert _scores(url, "ann") == after
+    with Gradebook(url, "c") as book:
+        comment = book.find_comment("answer", "p2", "ps", "ann")
+        assert comment.auto_comment == "Not graded: it was no notebook"
+
+
+def test_a_student_never_seen_before_can_fail(ledger, url):
+    ledger.fail("ps", "new", None, "nothing was there")
+    ledger.commit()
+    assert _scores(url, "new") == [(0, True), (0, True)]
+
+
+def test_nbgrader_gets_its_gradebook_back_even_after_an_error(url):
+    original = user.Gradebook
+    ledger = Ledger(url, "c")
+    with suppress(RuntimeError), ledger.installed():
+        assert user.Gradebook is not original
+        raise RuntimeError
+    assert user.Gradebook is original
+    ledger.close()

@@ -1,0 +1,130 @@
+"""What a student did to the cells of a notebook is undone by what the gradebook says of them."""
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader.api import Gradebook
+
+from grader.course import tools_on_path
+from grader.engine.repair import SKIP, Repair
+
+TEST = "assert add(1, 2) == 3"
+ORDER = ("add", "test", "essay")
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    """A gradebook that knows an answer, its test worth 2 points, and an essay worth 5."""
+    tools_on_path()
+    url = f"sqlite:///{tmp_path_factory.mktemp('book')}/gradebook.db"
+    with Gradebook(url, "c") as book:
+        book.add_assignment("ps")
+        book.add_notebook("p1", "ps")
+        where = ("p1", "ps")
+        book.add_source_cell("add", *where, cell_type="code", source="# YOUR CODE", checksum="a")
+        book.add_source_cell(
+            "test", *where, cell_type="code", source=TEST, checksum="t", locked=True
+        )
+        book.add_source_cell("essay", *where, cell_type="markdown", source="?", checksum="e")
+        book.add_solution_cell("add", *where)
+        book.add_solution_cell("essay", *where)
+        book.add_grade_cell("test", *where, max_score=2, cell_type="code")
+        book.add_grade_cell("essay", *where, max_score=5, cell_type="markdown")
+    return url
+
+
+@pytest.fixture
+def repair(url):
+    """Repairs a notebook of these cells; the notes come back."""
+
+    def repair(*cells):
+        nb = new_notebook(cells=list(cells))
+        about = {"nbgrader": {"db_url": url, "notebook": "p1", "assignment": "ps"}}
+        _, resources = Repair().preprocess(nb, about)
+        return nb, resources["grader_notes"]
+
+    return repair
+
+
+def _cell(name, source="", make=new_code_cell, **meta):
+    known = {
+        "add": {"grade": False, "solution": True, "locked": False},
+        "test": {"grade": True, "solution": False, "locked": True, "points": 2.0},
+        "essay": {"grade": True, "solution": True, "locked": False, "points": 5.0},
+    }[name]
+    return make(source, metadata={"nbgrader": {"grade_id": name, "schema_version": 3, "task": False,
+                                               **known, **meta}})  # fmt: skip
+
+
+def _all(**instead):
+    cells = {"add": _cell("add", "mine"), "test": _cell("test", TEST),
+             "essay": _cell("essay", "words", new_markdown_cell)}  # fmt: skip
+    return list({**cells, **instead}.values())
+
+
+def _ids(nb):
+    return [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells]
+
+
+def test_a_notebook_in_order_is_left_alone(repair):
+    nb, notes = repair(new_markdown_cell("text"), *_all())
+    assert notes == []
+    assert _ids(nb) == [None, *ORDER]
+    assert [cell.source for cell in nb.cells] == ["text", "mine", TEST, "words"]
+
+
+@pytest.mark.parametrize(
+    ("meta", "said"),
+    [
+        ({"points": 200}, "points"), ({"grade": False}, "grade"), ({"solution": True}, "solution"),
+        ({"schema_version": 99}, "schema_version"), ({"points": "many"}, "points"),
+    ],
+)  # fmt: skip
+def test_metadata_is_the_gradebooks(repair, meta, said):
+    nb, notes = repair(*_all(test=_cell("test", TEST, **meta)))
+    found = nb.cells[1].metadata.nbgrader
+    assert (found.grade, found.solution, found.points, found.schema_version) == (True, False, 2, 3)
+    assert found.locked
+    assert notes == [f"cell 'test': {said} was changed, and is put back"]
+
+
+def test_deleted_graded_cells_come_back_in_their_place(repair):
+    nb, notes = repair(_cell("add", "mine"), new_markdown_cell("after"))
+    assert _ids(nb) == ["add", "test", "essay", None]
+    assert nb.cells[1].source == TEST
+    assert (nb.cells[1].cell_type, nb.cells[2].cell_type) == ("code", "markdown")
+    assert len(notes) == 2
+
+
+def test_a_deleted_answer_is_not_made_up(repair):
+    nb, _ = repair(*_all()[1:])
+    assert _ids(nb) == ["test", "essay"]
+
+
+def test_of_copies_of_an_answer_the_first_with_work_counts(repair):
+    copies = [_cell("add", text) for text in ("# YOUR CODE", "first", "second")]
+    nb, notes = repair(*copies, *_all()[1:])
+    assert _ids(nb) == [None, "add", None, "test", "essay"]
+    assert nb.cells[1].source == "first"
+    assert nb.cells[2].cell_type == "markdown"  # kept to read, not run
+    assert "second" in nb.cells[2].source
+    assert "3 times" in notes[0]
+
+
+def test_of_copies_of_a_test_the_first_counts_whatever_is_in_them(repair):
+    nb, _ = repair(*_all(), _cell("test", "add = None"))
+    assert _ids(nb) == [*ORDER, None]
+    assert nb.cells[1].source == TEST
+
+
+def test_a_cell_of_no_known_name_is_an_ordinary_cell(repair):
+    nb, notes = repair(*_all(), _cell("add", "x", grade_id="other"), _cell("add", "y", grade_id=7))
+    assert _ids(nb) == [*ORDER, None, None]
+    assert notes == ["cell 'other' is none of the assignment's: an ordinary cell"]
+
+
+def test_a_test_with_the_skip_tag_runs_and_is_told(repair):
+    test = _cell("test", TEST)
+    test.metadata["tags"] = [SKIP, "mine"]
+    nb, notes = repair(*_all(test=test))
+    assert nb.cells[1].metadata.tags == ["mine"]
+    assert notes == [f"tampering: cell 'test' carried the tag {SKIP}"]
