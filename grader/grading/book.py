@@ -10,6 +10,7 @@ from typing import Any
 import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 
+from ..build.release import api
 from ..course import Chapter, Course
 from ..display.show import VERDICT
 
@@ -53,7 +54,8 @@ _NO_MISTAKE = {"error": "raised", "unattempted": "not attempted", "fail": "wrong
 
 def rows(course: Course, chapter: Chapter) -> list[Row]:
     """A row per student who submitted the chapter, in order of their ids."""
-    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "gradients") as book:
+    place = api(course).coursedir
+    with Gradebook(place.db_url, place.course_id) as book:
         try:
             submissions = book.assignment_submissions(chapter.name)
         except MissingEntry:

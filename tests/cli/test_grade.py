@@ -132,6 +132,19 @@ def test_two_at_once_and_ctrl_c(pupils):
     assert pupils.scores() == {"ann": 3, "bob": 3, "cat": 3}
 
 
+def test_the_gradebook_is_where_the_course_says(pupils):
+    """As with PostgreSQL: c.CourseDirectory.db_url, for reading the scores as well."""
+    with open(pupils.root / "nbgrader_config.py", "a") as file:
+        file.write(f'c.CourseDirectory.db_url = "sqlite:///{pupils.root}/elsewhere.db"\n')
+    (pupils.root / "gradebook.db").unlink()
+    pupils.submit(ann=ANSWER)
+    code, out, err = pupils.grade()
+    assert code == 0, err
+    table = out[out.index("students × exercises") :]
+    assert "ann" in table
+    assert not (pupils.root / "gradebook.db").exists()
+
+
 def test_a_locked_gradebook_is_said_plainly(pupils):
     pupils.submit(ann=ANSWER)
     other = sqlite3.connect(pupils.root / "gradebook.db", isolation_level=None)
