@@ -49,7 +49,7 @@ def personal(shell: Any, scratch: str) -> None:
     """What the zygote's own start left in the shell becomes what a kernel's start leaves there."""
     for name, value in vars(shell.prepare_user_module()[0]).items():
         shell.user_ns.setdefault(name, value)  # `reset` takes __doc__ and the like away
-    shell.user_ns["_dh"][:] = [os.getcwd()]
+    shell.user_ns["_dh"][:] = [Path.cwd()]
     spec = importlib.util.find_spec("ipykernel_launcher")
     launcher = spec.origin if spec and spec.origin else "ipykernel_launcher.py"
     sys.argv[:] = [launcher, "-f", f"{scratch}/kernel.json"]

@@ -26,6 +26,7 @@ RULES = [(re.compile(pattern), text) for pattern, text in (
     (r"[\d,]+ loops? each", "LOOPS each"),
     (r"\d[\d.]*(?:it/s|s/it)", "RATE"),
 )]  # fmt: skip
+METADATA = "the notebook's metadata"  # stands among the cells' titles
 HEX = "[0-9a-f]"
 ID = re.compile(rf"(?<!{HEX})(?:{HEX}{{32}}|{HEX}{{8}}(?:-{HEX}{{4}}){{3}}-{HEX}{{12}})(?!{HEX})")
 
@@ -85,7 +86,7 @@ def plain(notebook: NotebookNode, home: str) -> dict[str, Any]:
     found = {title(cell, n): rules.outputs(cell) for n, cell in enumerate(notebook.cells)}
     if len(found) != len(notebook.cells):
         raise ValueError("two cells of one title")
-    return {**found, "the notebook's metadata": rules.value(notebook.metadata)}
+    return {**found, METADATA: rules.value(notebook.metadata)}
 
 
 def differences(stock: dict[str, Any], engine: dict[str, Any]) -> list[Difference]:

@@ -1,0 +1,72 @@
+import json
+from types import SimpleNamespace
+
+import pytest
+from nbformat.v4 import new_code_cell
+
+from grader.engine import frames
+from grader.engine.incoming import Incoming, message
+
+
+def packed(kind, content, parent="7", channel="iopub", **header):
+    head = {"msg_type": kind, "date": "2026-01-01T00:00:00Z", **header}
+    parts = [json.dumps(part).encode() for part in (head, {"msg_id": parent}, {}, content)]
+    return frames.Frame(frames.MESSAGE, 7, frames.pack_parts({"channel": channel}, parts))
+
+
+@pytest.fixture
+def incoming():
+    client = SimpleNamespace(serial=7, record_timing=True, seen=[])
+    client.process_message = lambda msg, cell, index: client.seen.append(msg)
+    return Incoming(client, new_code_cell(metadata={"execution": {}}), 0)
+
+
+def told(incoming):
+    return [(msg["msg_type"], msg["content"].get("text")) for msg in incoming.client.seen]
+
+
+def test_neighbouring_text_is_joined_and_a_split_letter_whole(incoming):
+    incoming.take(frames.Frame(frames.STDOUT, 7, b"caf\xc3"))
+    incoming.take(frames.Frame(frames.STDOUT, 7, b"\xa9"))
+    incoming.take(frames.Frame(frames.STDERR, 7, b"x"))
+    incoming.take(packed("display_data", {"data": {}}))
+    expected = [("stream", "café"), ("stream", "x"), ("display_data", None)]
+    assert told(incoming) == expected
+
+
+def test_what_belongs_to_another_cell_is_dropped(incoming):
+    incoming.take(frames.Frame(frames.STDOUT, 6, b"late"))
+    incoming.take(packed("display_data", {}, parent="6"))
+    incoming.take(packed("no_such_message", {}))
+    incoming.flush()
+    assert told(incoming) == []
+
+
+def test_the_reply_is_handed_over_and_timed(incoming):
+    assert incoming.take(packed("execute_reply", {"status": "ok"}, channel="shell")) == {
+        "status": "ok"
+    }
+    assert "shell.execute_reply" in incoming.cell.metadata["execution"]
+
+
+def test_what_nbclient_cannot_take_is_a_violation(incoming):
+    incoming.client.process_message = lambda *_: {}["missing"]
+    with pytest.raises(frames.ProtocolError):
+        incoming.take(packed("display_data", {}))
+    with pytest.raises(frames.ProtocolError):
+        incoming.take(frames.Frame(frames.FILES, 7, b""))
+
+
+@pytest.mark.parametrize("parts", [
+    [b"{}", b"{}", b"{}"], [b"{}", b"{}", b"{}", b"{"], [b"{}", b"[]", b"{}", b"{}"],
+    [b"{}", b"{}", b"{}", b"[" * 100_000],
+])  # fmt: skip
+def test_a_malformed_message_is_refused(parts):
+    frame = frames.Frame(frames.MESSAGE, 7, frames.pack_parts({"channel": "iopub"}, parts))
+    with pytest.raises(frames.ProtocolError):
+        message(frame)
+
+
+def test_a_date_that_is_none_is_left_out():
+    _, msg = message(packed("status", {}, date="yesterday"))
+    assert "date" not in msg["header"]

@@ -1,0 +1,29 @@
+"""What a cell finds around it is what a kernel's cell finds, and its course."""
+
+
+def test_a_cell_sees_a_kernels_arguments_and_names(run):
+    result = run(
+        "import sys\nsys.argv[0].endswith('ipykernel_launcher.py'), sys.argv[1]",
+        "__doc__, __spec__, __name__",
+        "_dh",
+        "breakpoint()",
+        "import shutil, os, sys\nos.path.samefile(shutil.which('python'), sys.executable)",
+    )
+    assert result.texts == [
+        "(True, '-f')",
+        "('Automatically created module for IPython interactive environment',\n None,\n '__main__')",
+        "[PosixPath('/home/learner/work')]",
+        "",
+        "True",
+    ]
+
+
+def test_the_course_is_found_from_the_working_directory(run, secret_course):
+    result = run(
+        "from grader.course import Course\nroot = Course.find().root; str(root)",
+        "print((root / 'data/words.json').read_text())",
+        "(root / 'data/new').write_text('x')",
+        job={"course": {"data": str(secret_course / "data")}},
+    )
+    assert result.texts[:2] == ["'/home/learner'", "PUBLIC\n"]
+    assert "Read-only" in result.texts[2]
