@@ -58,7 +58,8 @@ class Child:
             stream.out.writer, stream.captured, stream.pid = (  # type: ignore[union-attr]
                 self.writer, self.captured, os.getpid())  # fmt: skip
         self.kernel.iopub_socket.writer = self.writer
-        self.kernel.session.pid = os.getpid()  # the zygote's, where there is no pid namespace
+        session: Any = self.kernel.session
+        session.pid = os.getpid()  # the zygote's, where there is no pid namespace
         # Top-level await asks which thread may handle SIGINT.
         self.kernel.shell_channel_thread = SimpleNamespace(parent_thread=threading.main_thread())
         self.shell_pipe = type(self.kernel.iopub_socket)("shell")

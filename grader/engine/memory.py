@@ -21,6 +21,7 @@ from grader.engine.limits import MIB, Limits
 from grader.engine.sandbox import Layer
 
 PROC = "/proc"
+SPARE = 20  # processes above the limit that are nobody's fault
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 SLOW, FAST = 0.5, 0.1  # seconds between two looks: in general, and where half is used
 SHARE = 10  # looking takes at most about one part in so many of a core's time
@@ -28,36 +29,41 @@ WATCHDOG = "by a watchdog of the engine, twice a second; exact with a control gr
 
 
 class Guard:
-    """One child under watch. `reason` is set once it has been stopped for its memory."""
+    """One child under watch. `reason` is set once it has been stopped."""
 
     def __init__(self, process: Process, limits: Limits) -> None:
-        self.process, self.most = process, limits.total
+        self.process, self.most, self.processes = process, limits.total, limits.processes
         self.pid = outer_pid(process.pidfd)
         self.group: cgroup.Group | None = None
-        self.reason = ""
+        self.kind = self.reason = ""
 
     def blame(self, fault: tuple[str, str] | None) -> tuple[str, str] | None:
-        """A fault as (kind, reason): memory, if that is what it came of."""
+        """A fault as (kind, reason), corrected if it came of being stopped here."""
         self._ask_the_kernel()
-        return ("memory", self.reason) if self.reason else fault
+        return (self.kind, self.reason) if self.reason else fault
 
     def look(self) -> int:
         """Bytes in use, at most; kills the child that is over its limit."""
         self._ask_the_kernel()
         pids = members(self.pid, self.process.scratch is not None)
+        if len(pids) > self.processes + SPARE:  # RLIMIT_NPROC does not hold for root itself
+            self._stop("processes", f"more than {self.processes} processes at once")
         used = sum(map(resident, pids))
         if used > self.most:
             used = sum(map(proportional, pids))
         if used > self.most:
-            self._stop()
+            self._stop("memory", self._too_much())
         return used
 
     def _ask_the_kernel(self) -> None:
         if self.group is not None and self.group.kills():
-            self._stop()  # it may have killed only some of them
+            self._stop("memory", self._too_much())  # it may have killed only some of them
 
-    def _stop(self) -> None:
-        self.reason = f"its processes together took more than {self.most // MIB} MiB of memory"
+    def _too_much(self) -> str:
+        return f"its processes together took more than {self.most // MIB} MiB of memory"
+
+    def _stop(self, kind: str, reason: str) -> None:
+        self.kind, self.reason = kind, reason
         self.process.strike()
 
 

@@ -45,6 +45,8 @@ def stops(error: BaseException) -> bool:
 
 def advice(error: BaseException) -> str:
     """What is wrong and what to do, in one line."""
+    if isinstance(error, (Unsafe, ZygoteError)):
+        return str(error)  # may quote the kernel's words, but is about no file of the course
     for each in _chain(error):
         said = " ".join(str(each.orig if isinstance(each, DBAPIError) else each).split())
         plain = f" ({said[:300]})" if isinstance(each, (DBAPIError, OSError)) else ""

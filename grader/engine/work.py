@@ -24,6 +24,7 @@ from grader.engine.host import Process, Zygote, ZygoteError, wait_ready
 from grader.engine.limits import Limits
 
 MARKER = "GRADER_ENGINE_MARKER"
+ADVICE = "`grader doctor` says how to get what is off; --allow-unsandboxed goes on without it"
 
 
 class Unsafe(RuntimeError):
@@ -126,7 +127,7 @@ def _converse(process: Process, job: Job, result: Result, guard: memory.Guard) -
         return
     result.layers = [*(sandbox.Layer(**layer) for layer in ready["layers"]), memory.layer()]
     if not (job.allow_unsandboxed or sandbox.enough(result.layers)):
-        raise Unsafe(sandbox.report(result.layers))
+        raise Unsafe(f"{sandbox.report(result.layers)}. {ADVICE}")
     client = ForkClient(job.notebook, process, ready["reader"], job.limits, **job.traits)
     job.notebook.metadata["language_info"] = ready["language_info"]
     at = 0
