@@ -24,7 +24,7 @@ from grader.engine.environment import grading_environment
 from grader.engine.execute import EngineExecute
 from grader.engine.executor import Executor, LocalExecutor
 from grader.engine.found import Found
-from grader.engine.host import ZygoteError
+from grader.engine.host import ZygoteError, lacking
 from grader.engine.journal import Busy, Journal
 from grader.engine.ledger import Ledger
 from grader.engine.once import Preprocessors, schemas_checked
@@ -49,6 +49,9 @@ class EngineAutograde(Found):
         if not any(map(is_engine, self.autograde_preprocessors)):
             Autograde(coursedir=self.coursedir, parent=self.parent).start()
             return
+        if reason := lacking():
+            self.log.error("%s", reason)
+            raise NbGraderException(reason)
         super().start()
 
     def convert_notebooks(self) -> None:

@@ -34,6 +34,18 @@ FIXED = {
 }
 
 
+NEEDS = (
+    "the engine needs Linux (fork, pidfd, namespaces): run it in WSL2, a virtual machine or "
+    "Docker. nbgrader without the engine grades here too, unprotected"
+)
+
+
+def lacking() -> str:
+    """Why no warm process can run on this system; empty where one can."""
+    there = hasattr(os, "fork") and hasattr(os, "pidfd_open") and hasattr(socket, "AF_UNIX")
+    return "" if there and sys.platform.startswith("linux") else f"{sys.platform}: {NEEDS}"
+
+
 class ZygoteError(RuntimeError):
     """The zygote could not be started, or has ended."""
 
@@ -90,6 +102,8 @@ class Zygote:
 
     def launch(self) -> None:
         """Start the process, without waiting. It ends with the thread that calls this."""
+        if reason := lacking():
+            raise ZygoteError(reason)
         with self.lock:
             if not self.alive:
                 self.close()  # what a dead one leaves open

@@ -7,7 +7,6 @@ last layer, the limit on all memory of a child together, is held from outside (`
 from __future__ import annotations
 
 import os
-import resource
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -128,6 +127,8 @@ def tasks_of(uid: int) -> int:
 def limit_resources(limits: Limits, others: int = 0) -> Layer:
     """Child: rlimits, and first in line for the kernel's out-of-memory killer. `others` are tasks
     that count towards RLIMIT_NPROC besides the child's, where it is no user of its own."""
+    import resource  # Unix only
+
     wanted = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: limits.file,
