@@ -12,6 +12,7 @@ from nbgrader.apps import NbGrader
 from nbgrader.converters.base import NbGraderException
 from traitlets.config import Config
 
+from grader.course import CourseError
 from grader.engine import memory, sandbox, warm
 from grader.engine.autograde import EngineAutograde
 from grader.engine.executor import Executor
@@ -21,7 +22,7 @@ from grader.engine.outcome import Outcome, Run
 from grader.engine.plug import plug
 
 
-class GradingError(RuntimeError):
+class GradingError(CourseError):
     """Nothing could run, or the run had to stop; the message says why. What is done stays done."""
 
 

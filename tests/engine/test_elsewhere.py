@@ -15,7 +15,7 @@ from grader.engine import host
 from grader.engine.batch import GradingError, grade, probe_sandbox
 for name in ("fork", "pidfd_open", "sched_getaffinity", "getuid", "geteuid"):
     delattr(os, name)
-sys.platform = "win32"
+sys.platform = "darwin"
 told = {"lacking": host.lacking()}
 for name, what in (("grade", lambda: grade(Path(%(root)r), "ps", allow_unsandboxed=True)),
                    ("probe", lambda: probe_sandbox(Path(%(root)r), tensorflow=False))):
@@ -23,6 +23,9 @@ for name, what in (("grade", lambda: grade(Path(%(root)r), "ps", allow_unsandbox
         what()
     except GradingError as error:
         told[name] = str(error)
+from typer.testing import CliRunner
+from grader.cli import app
+told["doctor"] = CliRunner().invoke(app, ["doctor"]).output
 print(json.dumps(told))
 """
 
@@ -36,8 +39,9 @@ def test_without_linux_the_engine_says_what_is_missing(tiny):
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["grade"] == told["probe"] == told["lacking"]
-    assert told["lacking"].startswith("win32: ")
+    assert told["lacking"].startswith("darwin: ")
     assert "WSL2" in told["lacking"]
+    assert told["doctor"].split() == ["error:", *told["lacking"].split()]
     assert not (tiny.root / "autograded").exists()
 
 
