@@ -8,8 +8,10 @@ started in a group that systemd marks as delegated. Sources: cgroups(7), the ker
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +21,8 @@ from grader.engine.limits import Limits
 
 NAMED = "GRADER_CGROUP"
 HOW = "systemd-run --user --scope -p Delegate=yes grader grade, or a path in " + NAMED
-V2 = Path("/sys/fs/cgroup")
+V2, OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+LEAF = "engine"
 _numbers = itertools.count()
 _left: list[Path] = []  # groups that could not be removed yet
 
@@ -53,12 +56,25 @@ class Group:
         return 0
 
     def leave(self) -> None:
-        """Remove it, now or, while processes still end, at a later call."""
+        """Remove it, now or, while its processes still end, at a later call."""
         _left.append(self.path)
-        for path in tuple(_left):
-            with suppress(OSError):
-                path.rmdir()
-                _left.remove(path)
+        _sweep()
+
+
+def _sweep() -> None:
+    for path in tuple(_left):
+        with suppress(OSError):
+            path.rmdir()
+            _left.remove(path)
+
+
+@atexit.register
+def _last_sweep() -> None:
+    for _ in range(40):
+        _sweep()
+        if not _left:
+            return
+        time.sleep(0.05)
 
 
 @cache
@@ -81,20 +97,28 @@ def parent() -> Parent | None:
 
 
 def _delegated() -> Path | None:
-    """This process's own group, if systemd has delegated it."""
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
+    """This process's own group, if systemd has delegated it; or the one above, if an engine has
+    moved it down before."""
+    for line in OWN.read_text().splitlines():
         if line.startswith("0::"):
-            path = V2 / line[3:].lstrip("/")
-            for mark in ("user.delegate", "trusted.delegate"):
-                with suppress(OSError):
-                    if os.getxattr(path, mark) == b"1":
-                        return path
+            own = V2 / line[3:].lstrip("/")
+            for path in (own, own.parent) if own.name == LEAF else (own,):
+                if _marked(path):
+                    return path
     return None
+
+
+def _marked(path: Path) -> bool:
+    for mark in ("user.delegate", "trusted.delegate"):
+        with suppress(OSError):
+            if os.getxattr(path, mark) == b"1":
+                return True
+    return False
 
 
 def _make_room(group: Path) -> None:
     """Only a group without processes may have groups with limits: they move one down."""
-    leaf = group / "engine"
+    leaf = group / LEAF
     leaf.mkdir(exist_ok=True)
     for pid in (group / "cgroup.procs").read_text().split():
         with suppress(ProcessLookupError):
