@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.table import Table
@@ -32,7 +34,8 @@ def grade(
 ) -> None:
     """Grades whatever is in submitted/ and prints the scores.
 
-    Exit code 0: all graded. 1: some have a fault recorded. 2: nothing could run.
+    Exit code 0: all graded. 1: some have a fault recorded, or Ctrl-C. 2: nothing could run, or the
+    machine stopped the run (a full disk, a locked gradebook); the message says what to do.
     """
     course, named = chosen(chapters)
     submitted = [c for c in named if chapters or _students(course, c)]
@@ -140,13 +143,24 @@ def _grade(
         done = run(course, chapter, only, watch=watch.hear, **options)
     if as_json:
         print(json.dumps({"chapter": chapter.name, "summary": watch.tally.line()}))
-        return int(done.exit_code)
-    out.print(f"{chapter.name}: {watch.tally.line()}", soft_wrap=True)
+    else:
+        out.print(f"{chapter.name}: {watch.tally.line()}", soft_wrap=True)
     if done.interrupted:
         err.print("stopped; what is done is kept, the next grader grade carries on")
-    else:
+        _leave(done.exit_code)
+    if not as_json:
         _print(course, chapter, named)
     return int(done.exit_code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End at once: taking all of Python's modules down takes longer than to stop the run."""
+    from ..engine import warm
+
+    warm.close()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _print(course: Course, chapter: Chapter, only: Iterable[str] | None = None) -> None:
