@@ -19,6 +19,7 @@ NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?"
 RULES = [(re.compile(pattern), text) for pattern, text in (
     (r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.\dZ]*", "DATE"),
     (r"\b0x[0-9a-f]{6,}\b", "0xADDRESS"),
+    (r"\b1[34]\d{13}\b", "ADDRESS"),  # id() as a number
     (r"/\S*?/ipykernel_\d+/\d+\.py", "CELL.py"),
     (r"__autograph_generated_file\w{8}", "__autograph_generated_file"),
     (rf"{NUMBER} ?(?:ns|µs|μs|us|ms|s|seconds)(?:/(?:step|epoch))?\b", "TIME"),

@@ -17,6 +17,7 @@ def text(text, name="stdout"):
 
 @pytest.mark.parametrize(("one", "other"), [
     ("<f at 0x7f00aa11bb22>", "<f at 0x55d0c0ffee00>"),
+    ("rule-139813628520464", "rule-140917068704528"),
     ("Wall time: 3.1 ms", "Wall time: 28 µs"),
     ("1.2 µs ± 3.4 ns per loop (10,000 loops each)", "9 ns ± 1 ns per loop (100 loops each)"),
     ("/tmp/ipykernel_81/123.py:1: UserWarning", "/tmp/x/ipykernel_7/9.py:1: UserWarning"),
