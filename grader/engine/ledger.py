@@ -18,6 +18,8 @@ from sqlalchemy import create_engine
 from sqlalchemy.exc import SAWarning
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
+from grader.engine.gradebook import SharedGradebook
+
 USERS = """
 nbgrader.converters.autograde nbgrader.preprocessors.overwritecells
 nbgrader.preprocessors.overwritekernelspec nbgrader.preprocessors.saveautogrades
@@ -30,8 +32,10 @@ class _Held(Session):
     """A session that waits for `Ledger.commit`."""
 
     def commit(self) -> None:
-        """Flush only."""
-        self.flush()
+        """Flush only: new rows at once, since nbgrader wants to hear of a row that cannot be.
+        Changed ones go together, at the next query or at the end."""
+        if self.new or self.deleted:
+            self.flush()
 
 
 class Ledger:
@@ -45,15 +49,20 @@ class Ledger:
         self.db_url, self.course_id = db_url, course_id
         self.courses: set[str] = set()
         self.held: dict[Any, Any] = {}  # what the gradebook says and does not change in a run
+        self.rows: dict[Any, dict[str, Any]] = {}  # rows of this transaction
 
     def commit(self) -> None:
         """Make everything since the last commit permanent."""
         Session.commit(self.db())
-        self.db().expunge_all()
+        self._forget()
 
     def rollback(self) -> None:
         """Forget everything since the last commit."""
         self.db.rollback()
+        self._forget()
+
+    def _forget(self) -> None:
+        self.rows.clear()
         self.db().expunge_all()
 
     def close(self) -> None:
@@ -64,24 +73,11 @@ class Ledger:
     @contextmanager
     def installed(self) -> Iterator[None]:
         """nbgrader's converters and preprocessors use this ledger until the end of the block."""
-        ledger = self
-
-        class Shared(Gradebook):  # type: ignore[misc]
-            def __init__(self, db_url: str, course_id: str = "default_course",
-                         authenticator: Any = None) -> None:  # fmt: skip
-                self.engine, self.db, self.course_id = ledger.engine, ledger.db, course_id
-                self.authenticator, self.held = authenticator, ledger.held
-                if course_id not in ledger.courses:
-                    self.check_course(course_id=course_id)
-                    ledger.courses.add(course_id)
-
-            def close(self) -> None:
-                """The ledger closes it."""
-
+        shared = type("Shared", (SharedGradebook,), {"ledger": self})
         modules = [importlib.import_module(name) for name in USERS]
         before = [(module, vars(module)["Gradebook"]) for module in modules]
         for module in modules:
-            vars(module)["Gradebook"] = Shared
+            vars(module)["Gradebook"] = shared
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SAWarning)  # of nbgrader's own making

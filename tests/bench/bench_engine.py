@@ -4,7 +4,8 @@
 
 A tiny TensorFlow notebook (one answer, one check, one figure), sandbox and judge on. Prints
 submissions per minute of both, their ratio in steady state and with start-up counted, the CPU
-seconds per submission, the memory of the warm process, and how memory grows over `--long` further
+seconds per submission, the share of the cores' time that was used, the memory of the warm process,
+and with `--long` the memory of a child and how the warm process grows over so many further
 submissions. Stock grades the same notebook with the check as the learner's `check` runs it.
 """
 
@@ -19,6 +20,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from processes import Sampler, cpu, pss, reaped
 
 CHAPTER = """---
 kernelspec:
@@ -116,13 +119,13 @@ def submit(root: Path, names: list[str]) -> None:
 def measure_stock(root: Path, names: list[str]) -> dict:
     """Seconds of one command over all, and of the command over none (already graded)."""
     submit(root, names)
-    started, used = time.monotonic(), _cpu(resource.RUSAGE_CHILDREN)
+    started, used = time.monotonic(), cpu(resource.RUSAGE_CHILDREN)
     nbgrader(root, "autograde", "01_bench")
-    seconds, cpu = time.monotonic() - started, _cpu(resource.RUSAGE_CHILDREN) - used
+    seconds, spent = time.monotonic() - started, cpu(resource.RUSAGE_CHILDREN) - used
     started = time.monotonic()
     nbgrader(root, "autograde", "01_bench")
     boot = time.monotonic() - started
-    return {"whole": seconds, "each": (seconds - boot) / len(names), "cpu_each": cpu / len(names)}
+    return {"whole": seconds, "each": (seconds - boot) / len(names), "cpu_each": spent / len(names)}
 
 
 def measure_engine(root: Path, names: list[str], jobs: int) -> dict:
@@ -130,9 +133,11 @@ def measure_engine(root: Path, names: list[str], jobs: int) -> dict:
     from grader.engine.batch import grade
 
     submit(root, names)
+    held = warm._current.get("zygote")
+    before = reaped(held[1].process.pid) if held else 0.0
     ends: list[float] = []
     children: list[float] = []
-    started, used = time.monotonic(), _cpu(resource.RUSAGE_SELF)
+    started, used = time.monotonic(), cpu(resource.RUSAGE_SELF)
 
     def watch(outcome):
         if outcome.state == "graded":
@@ -147,39 +152,12 @@ def measure_engine(root: Path, names: list[str], jobs: int) -> dict:
     half = len(ends) // 4
     steady = (ends[-1] - ends[half]) / (len(ends) - 1 - half)
     process = warm._current["zygote"][1].process.pid
-    memory, reaped = _pss(process), _reaped(process)
+    own = (cpu(resource.RUSAGE_SELF) - used) / len(names)
+    child = (reaped(process) - before) / len(names)
+    cores = jobs or len(os.sched_getaffinity(0))
     return {"whole": ends[-1], "each": steady, "first": ends[0],
-            "child": statistics.median(children),
-            "own_cpu_each": (_cpu(resource.RUSAGE_SELF) - used) / len(names),
-            "child_cpu_each": reaped / len(names), "zygote_pss_mib": memory}  # fmt: skip
-
-
-def _cpu(who: int) -> float:
-    usage = resource.getrusage(who)
-    return usage.ru_utime + usage.ru_stime
-
-
-def _reaped(pid: int) -> float:
-    """CPU seconds of the children that the warm process (the child of `pid`) has waited for."""
-    kids = [word for task in Path(f"/proc/{pid}/task").glob("*/children")
-            for word in task.read_text().split()]  # fmt: skip
-    fields = Path(f"/proc/{kids[0] if kids else pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
-
-
-def _pss(pid: int) -> float:
-    """Proportional set size of a process and its descendants, MiB."""
-    total, waiting = 0, [pid]
-    while waiting:
-        one = waiting.pop()
-        try:
-            for line in Path(f"/proc/{one}/smaps_rollup").read_text().splitlines():
-                total += int(line.split()[1]) if line.startswith("Pss:") else 0
-            for task in Path(f"/proc/{one}/task").glob("*/children"):
-                waiting += [int(word) for word in task.read_text().split()]
-        except OSError:
-            continue
-    return total / 1024
+            "child": statistics.median(children), "own_cpu_each": own, "child_cpu_each": child,
+            "cores_used": (own + child) / steady / cores, "zygote_pss_mib": pss(process)}  # fmt: skip
 
 
 def main() -> None:
@@ -202,8 +180,10 @@ def main() -> None:
                 f"ratio for {asked.submissions}": stock["each"] * asked.submissions
                 / engine["whole"]}  # fmt: skip
         if asked.long:
-            more = measure_engine(first, [f"t{i:04}" for i in range(asked.long)], asked.jobs)
-            told["after more"] = more
+            with Sampler() as sampler:
+                names = [f"t{i:04}" for i in range(asked.long)]
+                told["after more"] = measure_engine(first, names, asked.jobs)
+            told["most MiB of a child"] = sampler.most
         print(json.dumps(told, indent=2))
 
 
