@@ -60,15 +60,15 @@ class Stock(NotebookClient):  # type: ignore[misc]
         return await super().async_execute_cell(cell, cell_index, **options)
 
 
-def stock(notebook: NotebookNode, home: Path, below: str = "work") -> NotebookNode:
-    """Run by nbclient and ipykernel in `home`/`below`; a kernel's death becomes an output."""
+def stock(notebook: NotebookNode, home: Path, **variables: str) -> NotebookNode:
+    """Run by nbclient and ipykernel in `home`/work; a kernel's death becomes an output."""
     done = copy.deepcopy(notebook)
-    folder = home / below
+    folder = home / "work"
     folder.mkdir(parents=True, exist_ok=True)
     env = {name: os.environ[name] for name in KEPT if name in os.environ}
     env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"  # an activated environment
     env |= {"HOME": str(home), "IPYTHONDIR": str(home / ".ipython"),
-            "MPLCONFIGDIR": matplotlib.get_configdir()}  # fmt: skip
+            "MPLCONFIGDIR": matplotlib.get_configdir(), **variables}  # fmt: skip
     place = {"metadata": {"path": str(folder)}}
     client = Stock(done, kernel_name="python3", resources=place, **TRAITS)
     try:
