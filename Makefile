@@ -7,7 +7,7 @@ READY := .venv/.ready
 # Two processes: each loads TensorFlow once and keeps it for all the test files it is given.
 TESTS ?= -n 2 --dist loadfile
 
-.PHONY: help lab demo grade test lint build bench conformance lock clean
+.PHONY: help lab demo grade test lint build bench conformance fidelity lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -47,11 +47,17 @@ lint: $(READY)  ## style and types of the code, and the course's own lint
 build: $(READY)  ## build notebooks and data from solutions/
 	$(BIN)/grader build
 
-bench: $(READY)  ## measure the grading engine against stock nbgrader
+bench: $(READY)  ## measure the engine against stock nbgrader, the chapters, the checks
 	$(BIN)/python tests/bench/bench_engine.py
+	$(BIN)/python tests/bench/bench_chapters.py
+	$(BIN)/python tests/bench/bench_check.py
 
 conformance: $(READY)  ## run nbgrader's own tests with the engine plugged in
 	$(BIN)/python tests/conformance/run.py
+
+fidelity: $(READY)  ## compare the chapters' outputs with those of a real kernel
+	$(BIN)/python -m pytest tests/fidelity
+	$(BIN)/python tests/fidelity/run.py
 
 lock:  ## pin what pyproject.toml asks for (needs uv)
 	uv pip compile pyproject.toml --all-extras --universal --fork-strategy fewest \

@@ -19,11 +19,12 @@ def remember_modules() -> None:
     known: dict[str, ModuleType | None] = {}
 
     def getmodule(object: Any, _filename: str | None = None) -> ModuleType | None:
-        if _filename is None:
+        name = object.f_code.co_filename if inspect.isframe(object) else _filename
+        if name is None:
             return original(object)
-        if _filename not in known:
-            known[_filename] = original(object, _filename)
-        return known[_filename]
+        if name not in known:
+            known[name] = original(object, _filename)
+        return known[name]
 
     inspect.getmodule = getmodule
 

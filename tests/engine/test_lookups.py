@@ -61,3 +61,13 @@ def test_modules_are_found_as_before(monkeypatch):
         file = inspect.getfile(asked)
         assert inspect.getmodule(asked, file) is original(asked, file)
         assert inspect.getmodule(asked, file) is original(asked, file)
+
+
+def test_a_frames_module_is_asked_for_once(monkeypatch):
+    asked = []
+    original = inspect.getmodule
+    monkeypatch.setattr(inspect, "getmodule", lambda *given: asked.append(1) or original(*given))
+    lookups.remember_modules()
+    here = [inspect.currentframe() for _ in range(3)]
+    assert [inspect.getmodule(frame) for frame in here] == [original(here[0])] * 3
+    assert len(asked) == 1
