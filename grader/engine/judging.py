@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,7 @@ class Judge:
         self.course, self.student, self.masters = Course(root), student, masters
         self.key = course_key(root)
         self.cells: dict[int, Judged] = {}
+        self.planned: dict[str, Any] = {}  # one plan serves all parts of an exercise
 
     def prepare(self, job: Job) -> None:
         """Put questions and hidden-free sources into the job. Raises what `judge.plan` raises for
@@ -94,8 +95,10 @@ class Judge:
         from grader import judge
 
         for call in judged.calls:
-            seed = judge.seed_for(self.key, self.student, call.exercise)
-            judged.plans.append(judge.plan(self.course, call.exercise, call.part, seed))
+            if call.exercise not in self.planned:
+                seed = judge.seed_for(self.key, self.student, call.exercise)
+                self.planned[call.exercise] = judge.plan(self.course, call.exercise, None, seed)
+            judged.plans.append(replace(self.planned[call.exercise], part=call.part))
 
     def settle(self, result: Result) -> list[Ruling]:
         """Decide every question and write the graded cells' outputs; the rulings, in order."""

@@ -6,13 +6,12 @@ the questions. Deciding what they are worth stays with the engine (`judging`).
 
 from __future__ import annotations
 
-import copy
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import nbformat
@@ -75,10 +74,13 @@ def run(zygote: Zygote, job: Job, wanted: Callable[[], bool] = lambda: True) -> 
     if job.skip:
         return Result(job.notebook)
     _mark()
-    again = replace(job, notebook=copy.deepcopy(job.notebook))
     result = _run(zygote, job)
-    lost = result.fault is not None and not zygote.alive
-    return _run(zygote, again) if lost and wanted() else result
+    if result.fault is None or zygote.alive or not wanted():
+        return result
+    for cell in job.notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []  # of the run that was lost
+    return _run(zygote, job)
 
 
 def _run(zygote: Zygote, job: Job) -> Result:
