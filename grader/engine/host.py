@@ -130,21 +130,19 @@ class Zygote:
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         environment = {**kept, **FIXED, "HOME": self.home, "IPYTHONDIR": f"{self.home}/.ipython",
                        "MPLCONFIGDIR": f"{self.home}/mpl"}  # fmt: skip
-        command = [sys.executable, "-I", "-m", "grader.engine.zygote", str(theirs.fileno()),
-                   json.dumps(self.setup)]  # fmt: skip
+        self.control.send(json.dumps(self.setup).encode())  # children can read a command line
+        command = [sys.executable, "-I", "-m", "grader.engine.zygote", str(theirs.fileno())]
         self.log = open(f"{self.home}/log", "w+b")  # noqa: SIM115
         self.process = subprocess.Popen(
             command, pass_fds=[theirs.fileno()], env=environment, cwd="/",
-            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
-        )  # fmt: skip
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)  # fmt: skip
         theirs.close()
 
     def _await(self) -> None:
         self.control.settimeout(START_SECONDS)
-        try:
+        ready = b""
+        with suppress(OSError):
             ready = self.control.recv(1 << 16)
-        except OSError:
-            ready = b""
         if not ready:
             raise ZygoteError(f"the warm process did not start:\n{self.last_words()}")
         self.namespaced = json.loads(ready)["namespaced"]

@@ -30,9 +30,9 @@ tornado.platform.asyncio asyncio multiprocessing.util
 
 
 def main(argv: list[str]) -> None:
-    """`argv`: the control socket's number and the JSON setup."""
+    """`argv`: the control socket's number. Its first message is the JSON setup."""
     control = socket.socket(fileno=int(argv[0]))
-    setup = json.loads(argv[1])
+    setup = json.loads(control.recv(REQUEST_BYTES))
     parent = os.getppid()
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:

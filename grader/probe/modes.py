@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..contract import EAGER, GRAPH, INSIDE, OUTSIDE, XLA, Case, Source
+from .autograph import as_traced
 from .outcome import Outcome, flatten
 
 Function = Callable[..., Any]
@@ -21,24 +22,6 @@ def compile_source(source: Source | str) -> Function:
     function: Function = eval(text, {"tf": tf, "np": np})
     # AutoGraph cannot read the source of an evaluated lambda; tell it not to try, and not to warn.
     return tf.autograph.experimental.do_not_convert(function)
-
-
-def _as_traced(f: Function) -> Function:
-    """`f` as a call inside a tf.function runs it: AutoGraph reads the learner's code.
-
-    Theirs only: left to itself it reads the probe as well, which takes longer than all the rest of
-    a check. What a tf.function does for a call in its body is not exported, so it comes from there.
-    """
-    from tensorflow.python.autograph.core import ag_ctx, converter
-    from tensorflow.python.autograph.impl import api
-
-    options = converter.STANDARD_OPTIONS
-
-    def call(*args: Any) -> Any:
-        with ag_ctx.ControlStatusCtx(ag_ctx.Status.ENABLED, options):
-            return api.converted_call(f, args, None, options=options)
-
-    return call
 
 
 def tensors(case: Case) -> dict[str, Any]:
@@ -143,7 +126,7 @@ def _outside(f: Function, case: Case, *, jit: bool = False) -> dict[str, Any]:
 
     made = tensors(case)
     given = {k: v for k, v in made.items() if isinstance(case.inputs[k], np.ndarray)}
-    call = _as_traced(f)
+    call = as_traced(f)
     # Arguments go by position: a tf.custom_gradient called by keyword skips its own rule.
     traced = tf.function(
         lambda given: call(*(given.get(k, v) for k, v in made.items())),
@@ -158,7 +141,7 @@ def _inside(f: Function, case: Case) -> dict[str, Any]:
     import tensorflow as tf
 
     made = tensors(case)
-    call = _as_traced(f)
+    call = as_traced(f)
     skipped: dict[str, Any] = {}
 
     def everything() -> dict[str, Any]:

@@ -58,9 +58,7 @@ def test_a_floor_survives_the_store(tmp_path):
     arrays, words = store.dump({"f": (terms(made), cases, kept)}, "", "T")
     (tmp_path / "a.npz").write_bytes(arrays)
     (tmp_path / "a.json").write_bytes(words)
-    back = store.Shelf(tmp_path / "a.npz", tmp_path / "a.json")["f"][2].truth[
-        "held out", "labels"
-    ]
+    back = store.Shelf(tmp_path / "a.npz", tmp_path / "a.json")["f"][2].truth["held out", "labels"]
     assert back.labels.tolist() == LABELS.tolist()
     assert (back.floor, back.beside) == (0.8, FLOOR.beside)
 

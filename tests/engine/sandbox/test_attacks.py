@@ -77,6 +77,13 @@ def test_what_a_learner_needs_is_readable(attack):
     assert all(text.startswith("GOT") for text in got)
 
 
+def test_the_command_line_names_no_place_of_the_course(attack, secret_course):
+    (told,) = attack("open('/proc/self/cmdline').read().split(chr(0))")
+    assert told.startswith("GOT")
+    assert str(secret_course) not in told
+    assert "hidden" not in told
+
+
 def test_no_secret_of_the_environment_is_handed_down(full, tmp_path, monkeypatch):
     from nbformat.v4 import new_code_cell, new_notebook
 
