@@ -9,7 +9,7 @@ from ..build.cells import notebook
 from ..course import Chapter
 from . import Fault
 
-MOST_CELLS = 80
+MOST_CELLS = 70
 SECTIONS = ("Recap", "Reach for", "References")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`|\$[^$]*\$|\]\([^)]*\)", re.DOTALL)
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2700-\u2712\u2728-\u27bf]")
