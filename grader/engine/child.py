@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,17 +18,20 @@ from grader.engine import frames, sandbox, surroundings
 from grader.engine.kernel import PipeKernel, parent_message
 from grader.engine.limits import Limits
 from grader.engine.sandbox import root
-from grader.engine.streams import Captured
+from grader.engine.streams import captured
 
 
 def run(kernel: PipeKernel, sock: socket.socket, prepared: sandbox.Prepared,
-        owner: int | None, order: dict[str, Any]) -> None:  # fmt: skip
-    """Never returns: serve cells until the engine hangs up, then leave without clean-up."""
+        owner: int | None, order: dict[str, Any],
+        sealed: Callable[[], object] = lambda: None) -> None:  # fmt: skip
+    """Never returns: serve cells until the engine hangs up, then leave without clean-up. `sealed`
+    is called once the process is shut in: from then on it may have more than one thread."""
     status = 1
     try:
         limits = Limits.from_dict(order["limits"])
         scratch = order.get("scratch") or root.HOME
         found = sandbox.seal(prepared, limits, owner, scratch)
+        sealed()
         surroundings.settle(order, scratch, prepared)
         surroundings.personal(kernel.shell, scratch)
         worker = Child(kernel, sock, limits)
@@ -53,7 +57,7 @@ class Child:
     def start(self, layers: list[dict[str, Any]], cwd: Path) -> None:
         """Connect streams and kernel to the socket, and say so."""
         self.cwd = cwd
-        self.captured = Captured(self.writer)
+        self.captured = captured(self.writer)
         for stream in (sys.stdout, sys.stderr):
             stream.out.writer, stream.captured, stream.pid = (  # type: ignore[union-attr]
                 self.writer, self.captured, os.getpid())  # fmt: skip

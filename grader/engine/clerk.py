@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import os
 import queue
-import signal
 import sys
 import threading
 import time
 import traceback
 from contextlib import suppress
 from typing import Any, BinaryIO
+
+from grader.engine import interrupt
 
 STOP_SECONDS = 5.0
 
@@ -37,7 +38,7 @@ def _listen(orders: BinaryIO, queued: queue.SimpleQueue[bytes]) -> None:
         queued.put(line)
     queued.put(b"")
     # A run in progress is stopped as Ctrl-C stops it: what is done is kept, children are ended.
-    os.kill(os.getpid(), signal.SIGINT)
+    interrupt.main_thread()
     time.sleep(STOP_SECONDS)
     os._exit(1)
 

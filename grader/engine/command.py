@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import codecs
 import os
-import select
 import shutil
 import signal
 import subprocess
 import sys
 from contextlib import suppress
+
+from grader.engine import waiting
 
 TICK = 0.1  # seconds between looks at whether the shell has ended
 GRACE = 1.0  # seconds it is given after an interrupt
@@ -39,10 +40,9 @@ def run(cmd: str) -> int:
 def _print(pipe: int, child: subprocess.Popen[bytes]) -> None:
     """Until the pipe is closed, or the shell has ended and left others behind who hold it."""
     decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-    poll = select.poll()
-    poll.register(pipe, select.POLLIN)
+    readable = waiting.readable(pipe)
     while True:
-        if poll.poll(TICK * 1000):
+        if readable(TICK):
             block = os.read(pipe, 65536)
             print(decode(block, final=not block).replace("\n", "\r\n"), end="")
             sys.stdout.flush()

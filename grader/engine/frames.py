@@ -7,13 +7,14 @@ A frame is `kind` (1 byte), `serial` (the cell it belongs to, 4 bytes) and `leng
 from __future__ import annotations
 
 import json
-import select
 import socket
 import struct
 import threading
 import time
 from dataclasses import dataclass
 from typing import Any
+
+from grader.engine import waiting
 
 HEADER = struct.Struct(">cII")
 LENGTHS = struct.Struct(">I")
@@ -99,8 +100,7 @@ class Reader:
         self.sock = sock
         self.left = most_bytes
         self.buffer = bytearray()
-        self.poll = select.poll()
-        self.poll.register(sock, select.POLLIN)
+        self.readable = waiting.readable(sock)
 
     def frame(self, deadline: float | None) -> Frame:
         """The next frame. Raises Late (also amid a flood), ChildGone or ProtocolError."""
@@ -120,8 +120,8 @@ class Reader:
 
     def _fill(self, size: int, deadline: float | None) -> None:
         while len(self.buffer) < size:
-            wait = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
-            if not self.poll.poll(wait):
+            wait = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not self.readable(wait):
                 raise Late
             try:
                 block = self.sock.recv(1 << 18)

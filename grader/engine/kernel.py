@@ -73,7 +73,8 @@ class PipeApp(IPKernelApp):
         self.init_shell()
         self.init_gui_pylab()
         self.init_extensions()
-        zmqshell.__dict__["system"] = command.run  # `!command`; the original wants a terminal
+        if os.name != "nt":  # `!command`; the original wants a terminal, but not on Windows
+            zmqshell.__dict__["system"] = command.run
         return self.kernel
 
     @property

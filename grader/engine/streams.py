@@ -10,13 +10,18 @@ import contextvars
 import io
 import os
 import select
+import tempfile
 import threading
+import time
 from typing import Any
 
 from ipykernel.iostream import OutStream
 from jupyter_client.session import Session
 
-from grader.engine import frames
+from grader.engine import frames, waiting
+
+STREAMS = ((1, frames.STDOUT), (2, frames.STDERR))
+TICK = 0.2  # seconds between looks at files
 
 
 def serial_of(parent: dict[str, Any]) -> int:
@@ -104,19 +109,18 @@ class Captured:
         self.serial = 0
         self.lock = threading.RLock()
         self.pipes = {}
-        self.poll = select.poll()
-        for number, kind in ((1, frames.STDOUT), (2, frames.STDERR)):
+        for number, kind in STREAMS:
             read, write = os.pipe()
             os.dup2(write, number, inheritable=True)
             os.close(write)
             os.set_blocking(read, False)
             self.pipes[read] = kind
-            self.poll.register(read, select.POLLIN)
+        self.readable = waiting.readable(*self.pipes)
         threading.Thread(target=self._watch, daemon=True, name="captured-output").start()
 
     def drain(self) -> None:
         """Send whatever is in the pipes now."""
-        if not self.poll.poll(0):
+        if not self.readable(0):
             return
         with self.lock:
             for read, kind in self.pipes.items():
@@ -127,8 +131,42 @@ class Captured:
                     pass
 
     def _watch(self) -> None:
-        watching = select.poll()
-        for read in self.pipes:
-            watching.register(read, select.POLLIN)
-        while watching.poll():
+        readable = waiting.readable(*self.pipes)
+        while readable(None):
             self.drain()
+
+
+class Spooled:
+    """The same by way of two files, where pipes cannot be asked whether they hold anything."""
+
+    def __init__(self, writer: frames.Writer) -> None:
+        self.writer = writer
+        self.serial = 0
+        self.lock = threading.RLock()
+        self.files = {}
+        for number, kind in STREAMS:
+            write, path = tempfile.mkstemp(prefix="output-")
+            os.close(write)
+            binary = getattr(os, "O_BINARY", 0)
+            write = os.open(path, os.O_WRONLY | os.O_APPEND | binary)
+            os.dup2(write, number, inheritable=True)
+            os.close(write)
+            self.files[os.open(path, os.O_RDONLY | binary)] = kind  # has an offset of its own
+        threading.Thread(target=self._watch, daemon=True, name="captured-output").start()
+
+    def drain(self) -> None:
+        """Send what has been written since the last look."""
+        with self.lock:
+            for read, kind in self.files.items():
+                while block := os.read(read, 65536):
+                    self.writer.send(kind, self.serial, block)
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(TICK)
+            self.drain()
+
+
+def captured(writer: frames.Writer) -> Captured | Spooled:
+    """Take descriptors 1 and 2 over, in the way that this system has."""
+    return Captured(writer) if hasattr(select, "poll") else Spooled(writer)
