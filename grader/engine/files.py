@@ -16,6 +16,7 @@ from grader.engine.limits import Limits
 
 MOST_SEEN = 5000
 CONFIG = "nbgrader_config.py"
+OPEN = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_BINARY"))  # Windows has the second
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # what a virtual or conda environment has at its top
 
 
@@ -25,7 +26,12 @@ def walk(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
         names.sort()
         for name in sorted(files + [n for n in names if os.path.islink(os.path.join(place, n))]):
             path = os.path.join(place, name)
-            yield os.path.relpath(path, folder), os.lstat(path)
+            yield relative(path, folder), os.lstat(path)
+
+
+def relative(path: str, folder: str | Path) -> str:
+    """The path below `folder`, with slashes on every system."""
+    return os.path.relpath(path, folder).replace(os.sep, "/")
 
 
 def nearby(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
@@ -42,7 +48,7 @@ def nearby(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
         for name in sorted(files)[:MOST_SEEN]:
             path = os.path.join(place, name)
             if not name.startswith("."):
-                yield os.path.relpath(path, folder), os.lstat(path)
+                yield relative(path, folder), os.lstat(path)
         if seen > MOST_SEEN:
             return
 
@@ -75,7 +81,7 @@ def pack(folder: Path, limits: Limits, leave_out: frozenset[str] = frozenset((".
 
 
 def _read(path: Path, most: int) -> bytes:
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    fd = os.open(path, os.O_RDONLY | OPEN | getattr(os, "O_NONBLOCK", 0))
     with open(fd, "rb") as file:
         return file.read(most)
 
@@ -106,7 +112,7 @@ def write(folder: Path, payload: bytes) -> list[str]:
     for name, blob in zip(names, blobs, strict=True):
         target = safe_path(folder, name)
         target.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OPEN
         with open(os.open(target, flags, 0o644), "wb") as file:
             file.write(blob)
     return names
@@ -117,6 +123,8 @@ def safe_path(folder: Path, name: object) -> Path:
     if not isinstance(name, str) or not name or "\0" in name or len(name) > 1000:
         raise frames.ProtocolError("a file without a proper name")
     pure = PurePosixPath(name)
+    if os.sep != "/" and set(name) & {"\\", ":"}:  # Windows: another folder, another drive
+        raise frames.ProtocolError(f"a file where none may be: {name[:80]}")
     if pure.is_absolute() or ".." in pure.parts or pure.suffix == ".ipynb":
         raise frames.ProtocolError(f"a file where none may be: {name[:80]}")
     target = folder / pure

@@ -64,7 +64,7 @@ def only_plain_files(limits: Limits) -> Iterator[None]:
     def find(path: str, exclude: list[str] | None = None) -> list[str]:
         refused = inspect(Path(path), limits) if os.path.isdir(path) else {}
         found: list[str] = original(path, exclude)
-        return [name for name in found if os.path.relpath(name, path) not in refused]
+        return [name for name in found if files.relative(name, path) not in refused]
 
     nbgrader.converters.base.find_all_files = find
     try:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 FOLDER = ".grader"
 
@@ -58,12 +59,10 @@ class Journal:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the course's lock; raises Busy if another process does. Ends with the process."""
-        import fcntl  # Unix only; elsewhere `host.lacking` has spoken before
-
         self.folder.mkdir(exist_ok=True)
-        with open(self.folder / "lock", "a+") as file:
+        with open(self.folder / "lock", "a+") as file, ExitStack() as held:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                held.enter_context(_alone(file))
             except OSError:
                 file.seek(0)
                 raise Busy(f"another run is grading this course ({file.read().strip()})") from None
@@ -71,6 +70,24 @@ class Journal:
             file.write(f"process {os.getpid()}")
             file.flush()
             yield
+
+
+@contextmanager
+def _alone(file: TextIO) -> Iterator[None]:
+    """Hold the lock on `file`; raises OSError if another process does."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: SQLite has found a way for every system
+        path = f"{file.name}.sqlite"
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as database:
+            try:
+                database.execute("BEGIN EXCLUSIVE")
+            except sqlite3.OperationalError as error:
+                raise OSError(str(error)) from None
+            yield
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
 
 
 def _ends_whole(path: Path) -> bool:

@@ -9,20 +9,18 @@ where that is over the limit asks for the proportional sizes (PSS). Source: proc
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
-from grader.engine import cgroup
+from grader.engine import cgroup, processes
 from grader.engine.host import Process
 from grader.engine.limits import MIB, Limits
+from grader.engine.processes import members, outer_pid, proportional, resident
 from grader.engine.sandbox import Layer
 
-PROC = "/proc"
 SPARE = 20  # processes above the limit that are nobody's fault
-PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 SLOW, FAST = 0.5, 0.1  # seconds between two looks: in general, and where half is used
 SHARE = 10  # looking takes at most about one part in so many of a core's time
 WATCHDOG = "by a watchdog of the engine, twice a second; exact with a control group: " + cgroup.HOW
@@ -33,7 +31,7 @@ class Guard:
 
     def __init__(self, process: Process, limits: Limits) -> None:
         self.process, self.most, self.processes = process, limits.total, limits.processes
-        self.pid = outer_pid(process.pidfd)
+        self.pid = outer_pid(process.pidfd) if process.pidfd >= 0 else process.pid
         self.group: cgroup.Group | None = None
         self.kind = self.reason = ""
 
@@ -65,64 +63,6 @@ class Guard:
     def _stop(self, kind: str, reason: str) -> None:
         self.kind, self.reason = kind, reason
         self.process.strike()
-
-
-def outer_pid(pidfd: int) -> int:
-    """The pid of a child as this process sees it; 0 where it is gone."""
-    for line in _text(f"self/fdinfo/{pidfd}").splitlines():
-        if line.startswith("Pid:"):
-            return max(0, int(line.split()[1]))
-    return 0
-
-
-def members(pid: int, by_session: bool = False) -> list[int]:
-    """A child's processes. In a pid namespace of its own they are all below it, orphans too;
-    without one it leads a session that none of them can leave."""
-    return _session(pid) if by_session else _below(pid)
-
-
-def _below(pid: int) -> list[int]:
-    found, new = list[int](), [pid] if pid else []
-    while new:
-        found.append(new.pop())
-        with suppress(OSError):
-            for task in os.listdir(f"{PROC}/{found[-1]}/task"):
-                with suppress(OSError):
-                    text = _text(f"{found[-1]}/task/{task}/children")
-                    new += map(int, text.split())
-    return found
-
-
-def _session(session: int) -> list[int]:
-    found = []
-    for name in filter(str.isdigit, os.listdir(PROC)):
-        with suppress(OSError):
-            after_the_name = _text(f"{name}/stat").rpartition(")")[2].split()
-            if int(after_the_name[3]) == session:
-                found.append(int(name))
-    return found
-
-
-def resident(pid: int) -> int:
-    """Bytes of a process in memory, shared pages in full; 0 for one that is gone."""
-    with suppress(OSError):
-        return int(_text(f"{pid}/statm").split()[1]) * PAGE
-    return 0
-
-
-def proportional(pid: int) -> int:
-    """The same with shared pages divided among those who share them. In full where a process
-    has closed itself to looks (PR_SET_DUMPABLE): nothing is gained by that."""
-    with suppress(OSError):
-        for line in _text(f"{pid}/smaps_rollup").splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    return resident(pid)
-
-
-def _text(name: str) -> str:
-    with open(f"{PROC}/{name}") as file:
-        return file.read()
 
 
 class Watchdog:
@@ -188,7 +128,9 @@ def guarded(process: Process, limits: Limits) -> Iterator[Guard]:
 
 def layer() -> Layer:
     """How the limit is held on this system."""
-    if not os.path.exists(f"{PROC}/self/task/{os.getpid()}/children"):
+    if processes.elsewhere():
+        return Layer("memory", True, WATCHDOG.partition(";")[0])
+    if not processes.lists_children():
         return Layer("memory", False, "no list of a process's children in /proc")
     parent = cgroup.parent()
     return Layer("memory", True, WATCHDOG if parent is None else f"by {parent}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import random
+import shutil
 import sys
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +41,12 @@ def _course(home: Path, folders: dict[str, str], namespaced: bool) -> None:
     if folders:
         (home / MARK).write_text("")
     for name, path in folders.items():
-        with suppress(FileExistsError):
+        try:
             (home / name).symlink_to(f"{root.COURSE}/{name}" if namespaced else path)
+        except FileExistsError:
+            pass
+        except OSError:  # Windows gives links only to those it trusts
+            shutil.copytree(path, home / name)
 
 
 def personal(shell: Any, scratch: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine import cgroup, memory, sandbox
+from grader.engine import cgroup, memory, processes, sandbox
 from grader.engine.host import wait_ready
 from grader.engine.limits import MIB, Limits
 from grader.engine.sandbox import doctor
@@ -90,29 +90,29 @@ def test_the_sizes_are_those_of_the_processes(zygote):
     process = zygote.spawn(Limits())
     wait_ready(process, Limits())
     try:
-        pid = memory.outer_pid(process.pidfd)
-        assert memory.members(pid) == [pid]
-        assert memory.members(os.getpid())[0] == os.getpid()
-        assert zygote.process.pid in memory.members(os.getpid())
+        pid = processes.outer_pid(process.pidfd)
+        assert processes.members(pid) == [pid]
+        assert processes.members(os.getpid())[0] == os.getpid()
+        assert zygote.process.pid in processes.members(os.getpid())
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         rss = next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
-        assert memory.resident(pid) == pytest.approx(rss * 1024, rel=0.1)
-        assert 0 < memory.proportional(pid) < memory.resident(pid)
-        assert os.getpid() in memory.members(os.getsid(0), by_session=True)
+        assert processes.resident(pid) == pytest.approx(rss * 1024, rel=0.1)
+        assert 0 < processes.proportional(pid) < processes.resident(pid)
+        assert os.getpid() in processes.members(os.getsid(0), by_session=True)
     finally:
         process.kill()
-    wait_for(lambda: memory.resident(pid) == 0)
-    assert memory.members(0) == []
+    wait_for(lambda: processes.resident(pid) == 0)
+    assert processes.members(0) == []
 
 
 def test_what_hides_its_pages_counts_in_full(monkeypatch, tmp_path):
-    monkeypatch.setattr(memory, "PROC", str(tmp_path))
+    monkeypatch.setattr(processes, "PROC", str(tmp_path))
     (tmp_path / "7").mkdir()
     (tmp_path / "7/statm").write_text("900 10 5 0 0 0 0")
-    assert memory.proportional(7) == memory.resident(7) == 10 * memory.PAGE
+    assert processes.proportional(7) == processes.resident(7) == 10 * processes.PAGE
 
 
-def test_it_is_among_the_layers_and_doctor_explains_it(run, monkeypatch):
+def test_it_is_among_the_layers_and_doctor_explains_it(run, monkeypatch, tmp_path):
     layer = run("1").layers[-1]
     assert layer.name == "memory" == sandbox.NAMES[-1]
     assert layer.on
@@ -121,15 +121,16 @@ def test_it_is_among_the_layers_and_doctor_explains_it(run, monkeypatch):
     assert "/sys/fs/cgroup/x" in doctor.doctor([memory.layer()])[-1]
     monkeypatch.setattr(cgroup, "parent", lambda: None)
     assert cgroup.NAMED in doctor.doctor([memory.layer()])[-1]
-    monkeypatch.setattr(memory, "PROC", "/nowhere")
+    (tmp_path / "self").mkdir()
+    monkeypatch.setattr(processes, "PROC", str(tmp_path))
     assert not memory.layer().on
     assert "CONFIG_PROC_CHILDREN" in doctor.doctor([memory.layer()])[-1]
 
 
 def living_children(zygote):
     """Processes below the warm one, without its own init and those that have ended."""
-    found = memory.members(zygote.process.pid)[2:]
-    return [pid for pid in found if memory.resident(pid)]
+    found = processes.members(zygote.process.pid)[2:]
+    return [pid for pid in found if processes.resident(pid)]
 
 
 def wait_for(what, seconds=30):

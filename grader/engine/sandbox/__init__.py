@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.engine.limits import Limits
-from grader.engine.sandbox import layers, root
+from grader.engine.sandbox import layers, rlimits, root
 from grader.engine.sandbox.layers import NAMES, Layer
 
 __all__ = ["NAMES", "Layer", "Prepared", "enough", "missing", "prepare", "report", "seal"]
 FIRST_UID = 61_184  # systemd's range for dynamic users: owned by nobody else
 LAST_UID = 65_519
+OTHERS = 2000  # processes a user may have besides, where they cannot be counted
 
 
 @dataclass
@@ -38,7 +39,7 @@ class Prepared:
 
     def next_owner(self) -> int | None:
         """A uid for the next child where the engine runs as root; None otherwise."""
-        if os.geteuid() != 0 or not self.users or not may_change_user():
+        if not layers.linux() or os.geteuid() != 0 or not self.users or not may_change_user():
             return None
         self.numbers += 1
         return FIRST_UID + self.numbers % (LAST_UID - FIRST_UID)
@@ -84,6 +85,9 @@ def seal(prepared: Prepared, limits: Limits, owner: int | None, scratch: str) ->
 
     `scratch` is the writable directory where there is no file system of its own.
     """
+    if not layers.linux():
+        limited = rlimits.limit_resources(limits, OTHERS)
+        return [limited if name == "rlimits" else layers.nowhere(name) for name in NAMES[:-1]]
     found = list(prepared.layers)
     if prepared.namespaced:
         own = layers.private_namespaces(limits, owner)
@@ -93,7 +97,7 @@ def seal(prepared: Prepared, limits: Limits, owner: int | None, scratch: str) ->
     user = layers.own_user(owner)
     found.append(user)
     writable = prepared.writable or (scratch,)
-    found.append(layers.limit_resources(limits, 0 if user.on else layers.tasks_of(os.getuid())))
+    found.append(rlimits.limit_resources(limits, 0 if user.on else layers.tasks_of(os.getuid())))
     found.append(layers.no_capabilities())
     found.append(layers.landlock(prepared.readable, writable))
     found.append(layers.seccomp(prepared.program))

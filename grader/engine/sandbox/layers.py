@@ -7,6 +7,7 @@ last layer, the limit on all memory of a child together, is held from outside (`
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -31,6 +32,16 @@ class Layer:
     name: str
     on: bool
     reason: str = ""
+
+
+def linux() -> bool:
+    """Whether this system has any layer but rlimits and memory."""
+    return sys.platform.startswith("linux")
+
+
+def nowhere(name: str) -> Layer:
+    """A layer that this system has not."""
+    return Layer(name, False, f"{sys.platform} has none")
 
 
 def attempt(name: str, step: Callable[[], object]) -> Layer:
@@ -122,33 +133,6 @@ def tasks_of(uid: int) -> int:
             if os.stat(f"/proc/{name}").st_uid == uid:
                 count += len(os.listdir(f"/proc/{name}/task"))
     return count
-
-
-def limit_resources(limits: Limits, others: int = 0) -> Layer:
-    """Child: rlimits, and first in line for the kernel's out-of-memory killer. `others` are tasks
-    that count towards RLIMIT_NPROC besides the child's, where it is no user of its own."""
-    import resource  # Unix only
-
-    wanted = {
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: limits.file,
-        resource.RLIMIT_NOFILE: limits.files,
-        resource.RLIMIT_CPU: limits.cpu,
-        resource.RLIMIT_DATA: limits.memory,
-        resource.RLIMIT_MEMLOCK: 0,
-        resource.RLIMIT_MSGQUEUE: 0,
-        resource.RLIMIT_NPROC: limits.processes + others,
-    }
-
-    def step() -> None:
-        with open("/proc/self/oom_score_adj", "w") as file:
-            file.write("1000")
-        for name, value in wanted.items():
-            most = resource.getrlimit(name)[1]
-            value = value if most == resource.RLIM_INFINITY else min(value, most)
-            resource.setrlimit(name, (value, value))
-
-    return attempt("rlimits", step)
 
 
 def no_capabilities() -> Layer:

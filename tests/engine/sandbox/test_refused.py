@@ -37,7 +37,7 @@ PROGRAM = (
     + """
 import json, os, sys, time
 from nbformat.v4 import new_code_cell, new_notebook
-from grader.engine import memory, work
+from grader.engine import processes, work
 from grader.engine.host import Zygote
 from grader.engine.limits import Limits, MIB
 
@@ -66,7 +66,7 @@ bombed, told["bomb"] = run(bomb)
 told["bomb fault"] = bombed.fault
 told["next"] = run("'next'")[0].fault
 for _ in range(100):
-    left = [pid for pid in memory.members(os.getpid())[1:] if pid != z.process.pid and memory.resident(pid)]
+    left = [pid for pid in processes.members(os.getpid())[1:] if pid != z.process.pid and processes.resident(pid)]
     if not left: break
     time.sleep(0.1)
 told["left"] = left
