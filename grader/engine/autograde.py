@@ -22,12 +22,13 @@ from traitlets import Integer
 from grader.engine import outcome, trouble
 from grader.engine.environment import grading_environment
 from grader.engine.execute import EngineExecute
-from grader.engine.executor import Executor, LocalExecutor
+from grader.engine.executor import Executor, LocalExecutor, cores
+from grader.engine.formats import metadata_checked_quickly
 from grader.engine.found import Found
-from grader.engine.host import ZygoteError, lacking
+from grader.engine.host import ZygoteError
 from grader.engine.journal import Busy, Journal
 from grader.engine.ledger import Ledger
-from grader.engine.once import Preprocessors, schemas_checked
+from grader.engine.once import Preprocessors
 from grader.engine.outcome import Outcome
 from grader.engine.submission import Submission, is_engine
 from grader.engine.work import Result, Unsafe
@@ -49,9 +50,6 @@ class EngineAutograde(Found):
         if not any(map(is_engine, self.autograde_preprocessors)):
             Autograde(coursedir=self.coursedir, parent=self.parent).start()
             return
-        if reason := lacking():
-            self.log.error("%s", reason)
-            raise NbGraderException(reason)
         super().start()
 
     def convert_notebooks(self) -> None:
@@ -67,7 +65,7 @@ class EngineAutograde(Found):
                 self.ledger = Ledger(self.coursedir.db_url, self.coursedir.course_id)
                 stack.callback(self.ledger.close)
                 stack.enter_context(self.ledger.installed())
-                stack.enter_context(schemas_checked())
+                stack.enter_context(metadata_checked_quickly())
                 stack.enter_context(grading_environment())
                 self._run(done)
         except (Busy, Unsafe, ZygoteError, SQLAlchemyError, InvalidEntry, OSError) as error:
@@ -112,7 +110,7 @@ class EngineAutograde(Found):
     @property
     def workers(self) -> int:
         """How many children run at once."""
-        return self.jobs or len(os.sched_getaffinity(0))
+        return self.jobs or cores()
 
     def _begin(
         self, submission: Submission, executor: Executor, running: Running, done: outcome.Run

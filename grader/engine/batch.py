@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from traitlets.config import Config
 from grader.course import CourseError
 from grader.engine import memory, sandbox, warm
 from grader.engine.autograde import EngineAutograde
+from grader.engine.execute import EngineExecute
 from grader.engine.executor import Executor
 from grader.engine.host import ZygoteError, wait_ready
 from grader.engine.limits import Limits
@@ -89,10 +91,13 @@ def _app(root: Path, overrides: Config | None, allow_unsandboxed: bool) -> Any:
 
 
 def probe_sandbox(root: Path, tensorflow: bool = True) -> list[sandbox.Layer]:
-    """The layers that a child of the warm process really gets, tried in one."""
-    limits = Limits()
+    """The layers that a child of the course's warm process really gets, tried in one."""
+    limits, fork = Limits(), EngineExecute(parent=_app(root, None, False)).fork
+    zygote = warm.zygote(root, tensorflow=tensorflow, fork=fork)
     try:
-        process = warm.zygote(root, tensorflow=tensorflow).spawn(limits)
+        zygote.start()
+        scratch = None if zygote.namespaced else tempfile.mkdtemp(prefix="grader-scratch-")
+        process = zygote.spawn(limits, scratch=scratch)
     except ZygoteError as error:
         raise GradingError(str(error)) from error
     try:

@@ -97,20 +97,11 @@ class Child:
                 return
 
     def _order(self) -> tuple[bytes, int, bytes]:
-        header = self._exactly(frames.HEADER.size)
+        header = frames.exactly(self.sock, frames.HEADER.size)
         if not header:
             return frames.QUIT, 0, b""
         kind, serial, length = frames.HEADER.unpack(header)
-        return kind, serial, self._exactly(length)
-
-    def _exactly(self, size: int) -> bytes:
-        blocks = bytearray()
-        while len(blocks) < size:
-            block = self.sock.recv(min(size - len(blocks), 1 << 20))
-            if not block:
-                return b""
-            blocks += block
-        return bytes(blocks)
+        return kind, serial, frames.exactly(self.sock, length)
 
     async def _execute(self, serial: int, code: str) -> None:
         """What ipykernel's dispatch_shell does with an execute_request."""

@@ -17,7 +17,8 @@ from grader.engine.work import Job, Result
 
 def run_on_worker(root: str, tensorflow: bool, jobs: list[Job]) -> list[Result]:
     """What a worker does with one submission."""
-    return executor.run_all(warm.zygote(Path(root), tensorflow=tensorflow), jobs)
+    fork = all(job.fork for job in jobs)
+    return executor.run_all(warm.zygote(Path(root), tensorflow=tensorflow, fork=fork), jobs)
 
 
 class DaskExecutor:

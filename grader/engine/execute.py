@@ -35,6 +35,10 @@ class EngineExecute(Execute):  # type: ignore[misc]
     limits = Dict(help="Limits that differ from grader.engine.limits.Limits.").tag(config=True)
     tensorflow = Bool(True, help="Whether the warm process imports TensorFlow.").tag(config=True)
 
+    fork = Bool(
+        True, help="Whether submissions run in forks of one warm process (Linux), where they can."
+    ).tag(config=True)
+
     def preprocess(self, nb: NotebookNode, resources: Any = None, km: Any = None) -> Any:
         """Execute `nb` in place, as nbgrader's own preprocessor does."""
         self.nb, self.resources = nb, resources or {}
@@ -44,7 +48,7 @@ class EngineExecute(Execute):  # type: ignore[misc]
 
     def zygote(self) -> Any:
         """The warm process for this course."""
-        return warm.zygote(self.root, self._hidden(), True, self.tensorflow)
+        return warm.zygote(self.root, self._hidden(), True, self.tensorflow, self.fork)
 
     @property
     def root(self) -> Path:
@@ -84,6 +88,7 @@ class EngineExecute(Execute):  # type: ignore[misc]
             traits={name: getattr(self, name) for name in TRAITS},
             course=warm.public_folders(self.root),
             allow_unsandboxed=self.allow_unsandboxed or bool(os.environ.get(ALLOW)),
+            fork=self.fork,
         )  # fmt: skip
         judge = None
         about = resources.get("nbgrader", {})

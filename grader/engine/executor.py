@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
@@ -21,6 +22,12 @@ class Executor(Protocol):
 
     def close(self, now: bool = False) -> None:
         """Stop; `now` kills what runs."""
+
+
+def cores() -> int:
+    """How many this process may use."""
+    asked = getattr(os, "sched_getaffinity", None)  # Linux
+    return len(asked(0)) if asked else os.cpu_count() or 1
 
 
 class Stopped(RuntimeError):

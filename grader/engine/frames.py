@@ -21,6 +21,7 @@ LENGTHS = struct.Struct(">I")
 
 # engine -> child
 EXECUTE, COMM, PROBE, HARVEST, QUIT = b"X", b"C", b"J", b"F", b"Q"
+ORDER = b"S"  # the first of all, where the child was not forked
 # child -> engine
 READY, STDOUT, STDERR, MESSAGE, OBSERVATION, FILES = b"b", b"o", b"e", b"m", b"r", b"f"
 FROM_CHILD = frozenset((READY, STDOUT, STDERR, MESSAGE, OBSERVATION, FILES))
@@ -74,6 +75,17 @@ def unpack_parts(payload: bytes) -> tuple[dict[str, Any], list[bytes]]:
     if at != len(payload):
         raise ProtocolError("lengths that do not add up")
     return head, parts
+
+
+def exactly(sock: socket.socket, size: int) -> bytes:
+    """That many bytes; none at all if the other end hangs up before."""
+    blocks = bytearray()
+    while len(blocks) < size:
+        block = sock.recv(min(size - len(blocks), 1 << 20))
+        if not block:
+            return b""
+        blocks += block
+    return bytes(blocks)
 
 
 class Writer:

@@ -33,16 +33,11 @@ FIXED = {
     "CUDA_VISIBLE_DEVICES": "-1",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
-
-
-NEEDS = (
-    "the engine needs Linux (fork, pidfd, namespaces): run it in WSL2, a virtual machine or "
-    "Docker. nbgrader without the engine grades here too, unprotected"
-)
+NEEDS = "a zygote needs Linux (fork, pidfd, Unix sockets)"
 
 
 def lacking() -> str:
-    """Why no warm process can run on this system; empty where one can."""
+    """Why no zygote can run on this system (`spawned` stands in); empty where one can."""
     there = hasattr(os, "fork") and hasattr(os, "pidfd_open") and hasattr(socket, "AF_UNIX")
     return "" if there and sys.platform.startswith("linux") else f"{sys.platform}: {NEEDS}"
 
@@ -152,19 +147,23 @@ class Zygote:
         self.log.seek(0)
         return self.log.read().decode(errors="replace")[-3000:]
 
+    def order(self, limits: Limits, cwd: str, course: Mapping[str, str] | None,
+              scratch: str | None) -> dict[str, Any]:  # fmt: skip
+        """What a child has to know."""
+        passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        return {"limits": limits.as_dict(), "cwd": cwd, "course": dict(course or {}),
+                "sandbox": self.setup["sandbox"], "scratch": scratch,
+                "environment": passed_on}  # fmt: skip
+
     def spawn(self, limits: Limits, cwd: str = "work", course: Mapping[str, str] | None = None,
               scratch: str | None = None) -> Process:  # fmt: skip
         """Fork a child. Raises ZygoteError if the zygote has died (start it again, ask again)."""
         with self.lock:
             self.start()
             ours, theirs = socket.socketpair()
-            order: dict[str, Any] = {
-                "limits": limits.as_dict(), "cwd": cwd, "course": dict(course or {}),
-                "sandbox": self.setup["sandbox"], "scratch": scratch,
-                "environment": {n: os.environ[n] for n in PASSED_ON if n in os.environ},
-            }  # fmt: skip
+            order = json.dumps(self.order(limits, cwd, course, scratch)).encode()
             try:
-                socket.send_fds(self.control, [json.dumps(order).encode()], [theirs.fileno()])
+                socket.send_fds(self.control, [order], [theirs.fileno()])
                 reply, handles, _, _ = socket.recv_fds(self.control, 1 << 16, 1)
             except OSError as error:
                 reply, handles = b"", []

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader.engine.host import Zygote
+from grader.engine.host import Zygote, lacking
 
 PUBLIC = ("data", "notebooks")
 _lock = threading.Lock()
@@ -21,18 +21,27 @@ def public_folders(root: Path) -> dict[str, str]:
 
 
 def zygote(root: Path, hidden: Iterable[str] = (), sandboxed: bool = True,
-           tensorflow: bool = True) -> Zygote:  # fmt: skip
-    """The warm process for the course at `root`; another course's is ended first."""
+           tensorflow: bool = True, fork: bool = True) -> Zygote:  # fmt: skip
+    """The warm process for the course at `root`; another course's is ended first. Where it cannot
+    `fork`, or must not, it is a pool of processes that are spawned."""
     public = public_folders(root)
-    key = (tuple(sorted(public.items())), sandboxed, tensorflow)
+    key = (tuple(sorted(public.items())), sandboxed, tensorflow, fork)
     with _lock:
         held = _current.get("zygote")
         if held is None or held[0] != key:
             if held is not None:
                 held[1].close()
-            found = Zygote(public, hidden, sandboxed, tensorflow)
+            found = _kind(fork)(public, hidden, sandboxed, tensorflow)
             _current["zygote"] = (key, found)
         return _current["zygote"][1]
+
+
+def _kind(fork: bool) -> type[Zygote]:
+    if fork and not lacking():
+        return Zygote
+    from grader.engine.spawned import Spawned
+
+    return Spawned
 
 
 def close() -> None:

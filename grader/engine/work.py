@@ -52,6 +52,7 @@ class Job:
     never_skip: frozenset[int] = frozenset()
     allow_unsandboxed: bool = False
     skip: bool = False  # --no-execute: hand the notebook back as it is
+    fork: bool = True  # what kind of warm process a worker elsewhere is to have
 
 
 @dataclass
