@@ -134,8 +134,8 @@ def _warm_shell(kernel: PipeKernel, cells: tuple[str, ...]) -> None:
 
 
 def _assert_forkable(tensorflow: bool) -> None:
-    if not os.path.isdir("/proc/self/task"):
-        return  # no Linux: this process will not fork
+    if not sys.platform.startswith("linux"):
+        return  # this process will not fork
     if threading.active_count() != 1 or len(os.listdir("/proc/self/task")) != 1:
         names = [thread.name for thread in threading.enumerate()]
         raise RuntimeError(f"the zygote has more than one thread: {names}")

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import threading
+import traceback
 from contextlib import suppress
 from typing import Any
 
@@ -24,7 +25,16 @@ from grader.engine.zygote import NEEDED_BY_CHILDREN
 
 
 def main() -> None:
-    """Get warm, connect, serve one submission."""
+    """Never returns: what goes wrong before there is a notebook is said on the first stderr."""
+    try:
+        serve()
+    except BaseException:
+        traceback.print_exc(file=sys.__stderr__)  # sys.stderr is the kernel's by now
+        os._exit(1)
+
+
+def serve() -> None:
+    """Get warm, connect, run one submission."""
     setup = json.loads(sys.stdin.buffer.read())
     _no_input()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the engine's to handle
