@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from grader.engine.limits import Limits
-from grader.engine.sandbox.layers import Layer, attempt
+from grader.engine.sandbox.layers import Layer, attempt, nowhere
 
 OOM = "/proc/self/oom_score_adj"
 
@@ -25,9 +25,12 @@ def limit_resources(limits: Limits, others: int = 0) -> Layer:
         "NPROC": limits.processes + others,
     }
 
-    def step() -> None:
+    try:
         import resource
+    except ImportError:
+        return nowhere("rlimits")
 
+    def step() -> None:
         if os.path.exists(OOM):
             with open(OOM, "w") as file:
                 file.write("1000")
