@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ class Case:
             return self.part
         return "gradient" if key.startswith(("gradient", "second")) else "value"
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         """The dtype that float answers must have: that of the first float input."""
         floats = [v.dtype.name for v in self.inputs.values() if is_float(v)]

@@ -23,7 +23,7 @@ from grader.engine import outcome, trouble
 from grader.engine.environment import grading_environment
 from grader.engine.execute import EngineExecute
 from grader.engine.executor import Executor, LocalExecutor, cores
-from grader.engine.formats import metadata_checked_quickly
+from grader.engine.formats import checked_quickly
 from grader.engine.found import Found
 from grader.engine.host import ZygoteError
 from grader.engine.journal import Busy, Journal
@@ -65,7 +65,7 @@ class EngineAutograde(Found):
                 self.ledger = Ledger(self.coursedir.db_url, self.coursedir.course_id)
                 stack.callback(self.ledger.close)
                 stack.enter_context(self.ledger.installed())
-                stack.enter_context(metadata_checked_quickly())
+                stack.enter_context(checked_quickly())
                 stack.enter_context(grading_environment())
                 self._run(done)
         except (Busy, Unsafe, ZygoteError, SQLAlchemyError, InvalidEntry, OSError) as error:

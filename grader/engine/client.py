@@ -15,7 +15,7 @@ from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from grader.engine import frames
+from grader.engine import formats, frames
 from grader.engine.host import Process
 from grader.engine.incoming import Incoming
 from grader.engine.limits import Limits
@@ -59,6 +59,7 @@ class ForkClient(NotebookClient):
     def __init__(self, nb: NotebookNode, process: Process, reader: frames.Reader, limits: Limits,
                  **traits: Any) -> None:  # fmt: skip
         super().__init__(nb, **traits)
+        formats.check_outputs_quickly()
         self.process, self.reader, self.limits = process, reader, limits
         self.writer = frames.Writer(process.sock)
         self.ends = time.monotonic() + limits.notebook

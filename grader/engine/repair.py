@@ -7,6 +7,7 @@ back. Everything done is noted for the instructor.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -56,10 +57,11 @@ def _unknown(nb: NotebookNode, known: Mapping[str, Master], notes: list[str]) ->
 
 def _copies(nb: NotebookNode, known: Mapping[str, Master], notes: list[str]) -> None:
     """Of several cells with one id the first that carries work stays; the others do not run."""
+    count = Counter(map(_id, nb.cells))
     for grade_id, one in known.items():
-        cells = [cell for cell in nb.cells if _id(cell) == grade_id]
-        if len(cells) < 2:
+        if count[grade_id] < 2:
             continue
+        cells = [cell for cell in nb.cells if _id(cell) == grade_id]
         worked = [cell for cell in cells if cell.source.strip() != one.source.strip()]
         kept = worked[0] if worked and not one.meta["locked"] else cells[0]
         notes.append(f"cell {grade_id!r} is there {len(cells)} times: the first with work counts")
@@ -85,10 +87,11 @@ def _restore(cell: NotebookNode, one: Master, notes: list[str]) -> None:
 
 def _deleted(nb: NotebookNode, wanted: Sequence[Master], notes: list[str]) -> None:
     """Bring missing graded cells back, each after the nearest cell before it that is there."""
+    there = set(map(_id, nb.cells))
     for at, one in enumerate(wanted):
-        ids = [_id(cell) for cell in nb.cells]
-        if one.grade_id in ids or not (one.meta["grade"] or one.meta["task"]):
+        if one.grade_id in there or not (one.meta["grade"] or one.meta["task"]):
             continue
+        ids = [_id(cell) for cell in nb.cells]
         before = [ids.index(w.grade_id) for w in wanted[:at] if w.grade_id in ids]
         place = max(before) + 1 if before else len(nb.cells)
         make = new_code_cell if one.cell_type == "code" else new_markdown_cell

@@ -71,7 +71,6 @@ class Stages(Autograde):  # type: ignore[misc]
         with intake.only_plain_files(limits):
             self.init_assignment(submission.assignment, submission.student)
         self._sanitizing = True
-        self.halves.use("sanitise", self.sanitize_preprocessors)
         for path in self.notebooks:
             name = os.path.splitext(os.path.basename(path))[0]
             try:
@@ -95,7 +94,7 @@ class Stages(Autograde):  # type: ignore[misc]
             nb = nbformat.read(file, as_version=4)
         full = {**self.exporter._init_resources(resources)}
         full["metadata"] = {**full.get("metadata", {}), "name": name}
-        nb, full = self.exporter._preprocess(nb, full)
+        nb, full = self.halves.apply("sanitise", self.sanitize_preprocessors, nb, full)
         submission.outcome.notes += full.pop("grader_notes", [])
         place = self._format_dest(submission.assignment, submission.student)
         os.makedirs(place, exist_ok=True)
@@ -123,9 +122,8 @@ class Stages(Autograde):  # type: ignore[misc]
         if result.fault:
             submission.fault(result.fault[0], f"{part.name}.ipynb: {result.fault[1]}")
         wanted = [each for each in self.autograde_preprocessors if not is_engine(each)]
-        self.halves.use("record", wanted)
-        output, resources = self.exporter.from_notebook_node(nb, resources)
-        self.write_single_notebook(output, resources)
+        nb, resources = self.halves.apply("record", wanted, nb, resources)
+        self.write_single_notebook(nbformat.writes(nb) + "\n", resources)
         for cell in nb.cells:
             if utils.is_grade(cell):
                 score, most = _grade(cell)

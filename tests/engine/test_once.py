@@ -1,65 +1,62 @@
-import jsonschema
-import nbgrader.nbgraderformat.common as common
-import nbgrader.nbgraderformat.v3 as v3
+import copy
+
 import pytest
 from nbconvert.exporters import NotebookExporter
-from nbformat.v4 import new_code_cell, new_notebook
+from nbconvert.preprocessors import Preprocessor
+from nbformat import ValidationError
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from grader.engine.once import Preprocessors, schemas_checked
-
-
-def cell(**changes):
-    about = {"schema_version": 3, "grade": True, "solution": False, "locked": True, "task": False,
-             "points": 1, "grade_id": "a", "cell_type": "code", "checksum": "0" * 32}  # fmt: skip
-    return new_code_cell("x", metadata={"nbgrader": {**about, **changes}})
+from grader.engine.once import Preprocessors
 
 
-def test_a_cell_is_judged_as_jsonschema_itself_does():
-    validator = v3.MetadataValidatorV3()
-    for given in (cell(), cell(points="many"), cell(grade_id=3), cell(grade="yes")):
-        notebook = new_notebook(cells=[given])
-        found = []
-        for block in (False, True):
-            try:
-                if block:
-                    with schemas_checked():
-                        validator.validate_nb(notebook)
-                else:
-                    validator.validate_nb(notebook)
-                found.append("")
-            except jsonschema.ValidationError as error:
-                found.append(error.message)
-        assert found[0] == found[1]
+class Marks(Preprocessor):
+    enabled = True
+    made = 0
+
+    def __init__(self, **traits):
+        super().__init__(**traits)
+        type(self).made += 1
+
+    def preprocess(self, nb, resources):
+        nb.metadata["marks"] = nb.metadata.get("marks", 0) + 1
+        return nb, {**resources, "seen": True}
 
 
-def test_the_schema_itself_is_checked_once(monkeypatch):
-    seen = []
-    kind = jsonschema.validators.validator_for(v3.MetadataValidatorV3().schema)
-    monkeypatch.setattr(kind, "check_schema", classmethod(lambda cls, schema: seen.append(schema)))
-    validator = v3.MetadataValidatorV3()
-    with schemas_checked():
-        validator.validate_nb(new_notebook(cells=[cell(grade_id=name) for name in "abc"]))
-    assert len(seen) == 1
+class Spoils(Preprocessor):
+    enabled = True
+
+    def preprocess(self, nb, resources):
+        nb.cells[0].cell_type = "no such type"
+        return nb, resources
 
 
-def test_a_bad_schema_is_still_refused():
-    with schemas_checked(), pytest.raises(jsonschema.SchemaError):
-        common.jsonschema.validate(1, {"type": "no such type"})
-
-
-def test_the_module_is_put_back():
-    with schemas_checked():
-        assert common.jsonschema is not jsonschema
-        assert common.jsonschema.ValidationError is jsonschema.ValidationError
-    assert common.jsonschema is jsonschema
+def notebook():
+    cell = new_code_cell("x", outputs=[new_output("stream", text="x")])
+    return new_notebook(cells=[cell])
 
 
 def test_preprocessors_are_made_once_and_kept_apart():
-    exporter = NotebookExporter()
-    held = Preprocessors(exporter)
-    held.use("one", ["nbgrader.preprocessors.ClearOutput"])
-    first = exporter._preprocessors[0]
-    held.use("other", ["nbgrader.preprocessors.LimitOutput"])
-    assert [type(each).__name__ for each in exporter._preprocessors] == ["LimitOutput"]
-    held.use("one", ["nbgrader.preprocessors.ClearOutput"])
-    assert exporter._preprocessors == [first]
+    held, before = Preprocessors(NotebookExporter()), Marks.made
+    nb = notebook()
+    for count in (1, 2):
+        nb, resources = held.apply("one", [Marks], nb, {})
+        assert nb.metadata["marks"] == count
+        assert resources == {"seen": True}
+    assert Marks.made == before + 1
+    cleared, _ = held.apply("other", ["nbgrader.preprocessors.ClearOutput"], copy.deepcopy(nb), {})
+    assert cleared.cells[0].outputs == []
+    assert cleared.metadata["marks"] == 2
+    assert held.apply("one", [Marks], nb, {})[0].cells[0].outputs
+
+
+def test_the_result_is_that_of_an_exporter():
+    exporter = NotebookExporter(preprocessors=[Marks])
+    expected, _ = exporter._preprocess(notebook(), {})
+    found, _ = Preprocessors(NotebookExporter()).apply("one", [Marks], notebook(), {})
+    expected.cells[0].id = found.cells[0].id
+    assert found == expected
+
+
+def test_a_notebook_that_is_none_any_more_is_refused():
+    with pytest.raises(ValidationError):
+        Preprocessors(NotebookExporter()).apply("one", [Spoils], notebook(), {})
