@@ -49,16 +49,16 @@ class Started:
         """Wait until it is warm; its connections, for cells and for interrupts. Raises ZygoteError
         with what it last said."""
         deadline = time.monotonic() + host.START_SECONDS
-        while len(self.found) < 2:
-            if self.popen.poll() is not None or time.monotonic() > deadline:
-                words = self._last_words()
-                self.end()
-                raise host.ZygoteError(f"the warm process did not start:\n{words}")
+        while self.popen.poll() is None and time.monotonic() < deadline:
+            if len(self.found) == 2:
+                self.listener.close()
+                return self.found[CELLS], self.found[INTERRUPTS]
             with suppress(OSError):  # nobody within this tick, or somebody who has gone again
                 self.listener.settimeout(TICK)
                 self._hear(self.listener.accept()[0])
-        self.listener.close()
-        return self.found[CELLS], self.found[INTERRUPTS]
+        words = self._last_words()
+        self.end()
+        raise host.ZygoteError(f"the warm process did not start:\n{words}")
 
     def _hear(self, connection: socket.socket) -> None:
         """Keep a connection that begins as it should; any other is closed without a word."""

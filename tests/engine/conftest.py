@@ -4,8 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from contextlib import suppress
 
 import nbformat
+import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
@@ -53,6 +56,17 @@ def text_of(cell):
         else:
             parts.append(str(output.get("data", {}).get("text/plain", "")))
     return "\n".join(parts)
+
+
+def gone(pid):
+    """Whether a process has ended, or does within seconds."""
+    for _ in range(100):
+        with suppress(psutil.NoSuchProcess):
+            if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+                time.sleep(0.1)
+                continue
+        return True
+    return False
 
 
 @pytest.fixture
