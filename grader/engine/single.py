@@ -67,7 +67,8 @@ def _warm(setup: dict[str, Any]) -> tuple[Any, sandbox.Prepared]:
             importlib.import_module(name)
     kernel = boot.boot(setup["tensorflow"])
     integrity.remember()
-    none = [layers.Layer(name, False, "needs fork") for name in ("mount", "pid", "net", "ipc")]
+    spaces = ("mount", "pid", "net", "ipc")
+    none = [layers.Layer(name, False, layers.NO_FORK) for name in spaces]
     return kernel, sandbox.prepare(none, setup["public"], setup["hidden"])
 
 

@@ -17,6 +17,14 @@ def test_paths_that_lead_elsewhere_are_refused(tmp_path, name):
         files.safe_path(tmp_path / "inside", name)
 
 
+@pytest.mark.parametrize("name", ["..\\up", "C:\\x", "C:x", "a\\b"])
+def test_on_windows_other_separators_and_drives_are_refused(tmp_path, monkeypatch, name):
+    assert files.safe_path(tmp_path, name).parent == tmp_path  # here they are plain letters
+    monkeypatch.setattr(os, "sep", "\\")
+    with pytest.raises(frames.ProtocolError):
+        files.safe_path(tmp_path, name)
+
+
 def test_only_regular_files_travel(tmp_path):
     (tmp_path / "a.csv").write_text("1")
     (tmp_path / "sub").mkdir()

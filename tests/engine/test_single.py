@@ -111,7 +111,7 @@ def test_on_linux_what_needs_no_namespace_is_on_and_holds(tmp_path):
              "import os; os.setsid()", "open('/etc/shadow')", f"os.kill({os.getpid()}, 0)")  # fmt: skip
     try:
         result = work.run(pool, work.Job(notebook(*cells), Limits(), allow_unsandboxed=True))
-        with pytest.raises(work.Unsafe, match="needs fork"):
+        with pytest.raises(work.Unsafe, match="the process was not forked"):
             work.run(pool, work.Job(notebook("1"), Limits()))
     finally:
         pool.close()
@@ -124,7 +124,10 @@ def test_on_linux_what_needs_no_namespace_is_on_and_holds(tmp_path):
         "user",
         "landlock",
     }
-    assert all(layers[name].reason == "needs fork" for name in ("mount", "pid", "net", "ipc"))
+    assert all(
+        layers[name].reason == "the process was not forked"
+        for name in ("mount", "pid", "net", "ipc")
+    )
     if layers["landlock"].on:
         texts = [text_of(cell).partition(":")[0] for cell in result.notebook.cells]
         assert texts == ["PermissionError"] * len(cells)

@@ -163,7 +163,9 @@ def test_by_the_courses_configuration(tiny):
     with tiny.config_file().open("a") as file:
         file.write("c.EngineExecute.fork = False\n")
     tiny.submit("half", add="def add(a, b):\n    return 3")
-    with pytest.raises(GradingError, match=r"mount: OFF \(needs fork\).*--allow-unsandboxed"):
+    with pytest.raises(
+        GradingError, match=r"mount: OFF \(the process was not forked\).*--allow-unsandboxed"
+    ):
         tiny.grade()
     assert tiny.grade(allow_unsandboxed=True)["half"].score == 7
     assert tiny.scores("half") == (7, False)

@@ -1,5 +1,23 @@
 """What a cell finds around it is what a kernel's cell finds, and its course."""
 
+from pathlib import Path
+
+from grader.engine import surroundings
+
+
+def test_where_links_are_refused_the_course_is_copied(monkeypatch, tmp_path):
+    def refuse(*_):
+        raise OSError(1314, "A required privilege is not held by the client")
+
+    monkeypatch.setattr(Path, "symlink_to", refuse)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/words.json").write_text("PUBLIC")
+    home = tmp_path / "home"
+    home.mkdir()
+    surroundings._course(home, {"data": str(tmp_path / "data")}, False)
+    assert (home / "data/words.json").read_text() == "PUBLIC"
+    assert (home / "nbgrader_config.py").exists()
+
 
 def test_a_cell_sees_a_kernels_arguments_and_names(run):
     result = run(

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader.engine.sandbox.layers import NAMES, Layer
+from grader.engine.sandbox.layers import NAMES, NO_FORK, Layer
 
 PURPOSE = {
     "user": "a user of its own: limits count this submission alone, no file of yours is its own",
@@ -20,6 +20,7 @@ PURPOSE = {
     "rlimits": "limits on each process's memory, on processes, file size, open files, CPU time",
     "memory": "a limit on the memory of all its processes together",
 }
+FORK = "Comes with c.EngineExecute.fork = True, the default."
 NAMESPACES = frozenset(("user", "mount", "pid", "net", "ipc"))
 _KNOBS = {
     "/proc/sys/kernel/unprivileged_userns_clone": (
@@ -43,7 +44,8 @@ def doctor(found: Iterable[Layer]) -> list[str]:
             how = f"; {layer.reason}" if layer.reason else ""
             lines.append(f"{name}: on ({PURPOSE[name]}{how})")
         else:
-            lines.append(f"{name}: OFF ({layer.reason}). Missing: {PURPOSE[name]}. {advice(name)}")
+            helps = FORK if layer.reason == NO_FORK else advice(name)
+            lines.append(f"{name}: OFF ({layer.reason}). Missing: {PURPOSE[name]}. {helps}")
     return lines
 
 

@@ -17,6 +17,7 @@ from grader.engine.limits import Limits
 from grader.engine.sandbox import root, syscalls
 
 NAMES = ("user", "mount", "pid", "net", "ipc", "caps", "seccomp", "landlock", "rlimits", "memory")
+NO_FORK = "the process was not forked"
 _FLAGS = {
     "mount": syscalls.CLONE_NEWNS,
     "pid": syscalls.CLONE_NEWPID,

@@ -1,5 +1,6 @@
 from grader.engine import sandbox
 from grader.engine.sandbox import doctor
+from grader.engine.sandbox.layers import NO_FORK
 
 
 def test_every_layer_has_a_line_and_what_is_off_has_reason_and_remedy():
@@ -11,6 +12,14 @@ def test_every_layer_has_a_line_and_what_is_off_has_reason_and_remedy():
     off = [line for line in lines if "OFF" in line]
     assert [line.split(":")[0] for line in off] == ["net", "landlock"]
     assert all("refused" in line and doctor.advice(line.split(":")[0]) in line for line in off)
+
+
+def test_what_a_fork_would_bring_is_said_so():
+    (line,) = (
+        line for line in doctor.doctor([sandbox.Layer("net", False, NO_FORK)]) if "net:" in line
+    )
+    assert "c.EngineExecute.fork = True" in line
+    assert "namespaces" not in line
 
 
 def test_only_landlock_may_be_missing_without_leave():
