@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
-from . import store, verdict
+from . import store, telling, verdict
 from .contract import Case, Exercise
 from .course import Chapter, Course, CourseError
-from .key import Key, Terms, key, terms
+from .key import Key, Terms, terms
 from .probe.outcome import Observation
-from .probe.request import CARD, Request, request
+from .probe.request import Request, request
 
-CARD_RANGE, CARD_POINTS = (-2.5, 2.5), 201
 STORED_SEED = 20_170_711  # any fixed number: the learner's inputs never change
 
 
@@ -45,26 +42,6 @@ class Plan:
         return verdict.decide(self.terms, self.key, self.request.cases, observation, self.part)
 
 
-def cases_for(exercise: Exercise, seed: int) -> list[Case]:
-    """The cases of an exercise for a seed; their names must differ."""
-    rng = np.random.default_rng(seed)
-    cases = exercise.cases(rng)
-    if len({case.name for case in cases}) != len(cases):
-        raise CourseError(f"{exercise.id}: two cases have the same name")
-    return [*cases, *_card_case(exercise, cases)]
-
-
-def _card_case(exercise: Exercise, cases: list[Case]) -> list[Case]:
-    """The case behind a surrogate card: a line of inputs, an upstream gradient of ones, no part."""
-    if exercise.card is None:
-        return []
-    line = np.linspace(*CARD_RANGE, CARD_POINTS, dtype=np.float32)
-    inputs = {**cases[0].inputs, exercise.card: line}
-    if any(isinstance(v, np.ndarray) for name, v in inputs.items() if name != exercise.card):
-        raise CourseError(f"{exercise.id}: a card needs a function of one array")
-    return [Case(CARD, inputs, np.ones_like(line), CARD, cases[0].modes[:1])]
-
-
 def fresh(chapter: Chapter, exercise_id: str, part: str | None, seed: int) -> Plan:
     """A plan on fresh inputs, from the chapter's reference. CourseError if there is none."""
     exercise = _exercises(chapter).get(exercise_id)
@@ -80,9 +57,13 @@ def _drawn(
     chapter: Chapter, stamp: int, exercise_id: str, seed: int
 ) -> tuple[tuple[Case, ...], Key]:
     """Fresh inputs and their answers: worked out once for all parts of an exercise."""
-    exercise = _exercises(chapter)[exercise_id]
-    cases = cases_for(exercise, seed)
-    return tuple(cases), key(exercise, cases)
+    wanted = _expected(chapter, stamp, exercise_id)
+    return telling.draw(_exercises(chapter)[exercise_id], seed, wanted)
+
+
+@lru_cache(maxsize=256)
+def _expected(chapter: Chapter, stamp: int, exercise_id: str) -> telling.Shown:
+    return telling.expected(_exercises(chapter)[exercise_id])
 
 
 def _stamp(chapter: Chapter) -> int:

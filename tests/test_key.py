@@ -1,12 +1,12 @@
 import numpy as np
 
-from grader import judge
+from grader import telling
 from grader.key import TRUE_DERIVATIVE, UPSTREAM_LOST, key
 
 
 def test_the_key_holds_truth_and_the_mistakes_that_follow_from_it(mini):
     exercise = mini.chapters[0].exercises()["twice"]
-    cases = judge.cases_for(exercise, 5)
+    cases = telling.cases_for(exercise, 5)
     made = key(exercise, cases)
     x, up = cases[0].inputs["x"], cases[0].upstream
     assert np.allclose(made.truth["a matrix", "value"], 2 * x)

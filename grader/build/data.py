@@ -6,10 +6,10 @@ import io
 
 import numpy as np
 
-from .. import store
+from .. import store, telling
 from ..course import Chapter
-from ..judge import STORED_SEED, cases_for
-from ..key import key, terms
+from ..judge import STORED_SEED
+from ..key import terms
 from .cells import starters
 
 # Elementary functions may differ in the last bits from one processor to the next.
@@ -21,9 +21,9 @@ def data(chapter: Chapter) -> tuple[bytes, bytes]:
     given = starters(chapter)
     entries: dict[str, store.Stored] = {}
     for name, exercise in chapter.exercises().items():
-        cases = cases_for(exercise, STORED_SEED)
+        cases, answers = telling.draw(exercise, STORED_SEED, telling.expected(exercise))
         said = terms(exercise, given.get(name, ""), chapter.name)
-        entries[name] = (said, cases, key(exercise, cases))
+        entries[name] = (said, list(cases), answers)
     return store.dump(entries, chapter.probes, chapter.title)
 
 

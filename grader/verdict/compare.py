@@ -68,11 +68,11 @@ def findings(
         _finding(case, mode, what, truth[case.name, key], observation, terms)
         for case in cases
         for mode in case.modes
-        for what, key in _asked(terms, truth, case, mode, part).items()
+        for what, key in asked(terms, truth, case, mode, part).items()
     ]
 
 
-def _asked(
+def asked(
     terms: Terms, truth: Mapping[CaseKey, Any], case: Case, mode: str, part: str | None
 ) -> dict[str, str]:
     """What is asked in this mode, to the key under which the truth about it stands.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.course import Course
-from grader.judge import cases_for
+from grader.telling import cases_for
 
 CHAPTER = Course.find().chapter("05_custom_gradient")
 EXERCISES = CHAPTER.exercises()

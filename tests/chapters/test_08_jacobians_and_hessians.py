@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grader.course import Course
-from grader.judge import cases_for
+from grader.telling import cases_for
 
 CHAPTER = Course.find(Path(__file__)).chapter("08_jacobians_and_hessians")
 EXERCISES = CHAPTER.exercises()

@@ -11,8 +11,8 @@ import pytest
 import tensorflow as tf
 
 from grader.course import Course
-from grader.judge import cases_for
 from grader.probe.modes import compile_source
+from grader.telling import cases_for
 
 CHAPTER = Course.find(Path(__file__)).chapter("09")
 REFERENCE = CHAPTER.load("reference")

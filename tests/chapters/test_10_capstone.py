@@ -15,9 +15,9 @@ import tensorflow as tf
 
 from grader.contract import Accuracy
 from grader.course import Course
-from grader.judge import cases_for
 from grader.lint.space import setup
 from grader.probe.modes import compile_source
+from grader.telling import cases_for
 
 CHAPTER = Course.find(Path(__file__)).chapter("10")
 REFERENCE = CHAPTER.load("reference")
