@@ -92,7 +92,9 @@ def _app(root: Path, overrides: Config | None, allow_unsandboxed: bool) -> Any:
 
 def probe_sandbox(root: Path, tensorflow: bool = True) -> list[sandbox.Layer]:
     """The layers that a child of the course's warm process really gets, tried in one."""
-    limits, fork = Limits(), EngineExecute(parent=_app(root, None, False)).fork
+    limits = Limits()
+    warm.zygote(root, tensorflow=tensorflow).launch()  # warms up while the configuration is read
+    fork = EngineExecute(parent=_app(root, None, False)).fork
     zygote = warm.zygote(root, tensorflow=tensorflow, fork=fork)
     try:
         zygote.start()

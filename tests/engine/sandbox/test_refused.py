@@ -131,8 +131,8 @@ GRADE = (
     + """
 import json
 from pathlib import Path
-from grader.engine.batch import GradingError, grade
-told = {}
+from grader.engine.batch import GradingError, grade, probe_sandbox
+told = {"probed": {layer.name: layer.on for layer in probe_sandbox(Path(%(root)r), tensorflow=False)}}
 try:
     grade(Path(%(root)r), "ps")
 except GradingError as error:
@@ -151,8 +151,10 @@ def test_grading_asks_for_leave_and_then_grades(tiny):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
+    assert told["probed"]["seccomp"]
+    assert not told["probed"]["mount"]
     assert "mount: OFF (unshare: Operation not permitted)" in told["refused"]
     assert "grader doctor" in told["refused"]
     assert "--allow-unsandboxed" in told["refused"]
-    assert told["graded"] == [["ada", "graded", 9.0], ["bob", "graded", 7.0]]
+    assert sorted(told["graded"]) == [["ada", "graded", 9.0], ["bob", "graded", 7.0]]
     assert tiny.scores("ada") == (9, False)
