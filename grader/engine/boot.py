@@ -47,6 +47,8 @@ def boot(tensorflow: bool = True) -> PipeKernel:
         _warm_tensorflow()
         _warm_check()
     _warm_shell(kernel, (*WARM_CELLS, WARM_FIGURE) if tensorflow else WARM_CELLS)
+    if tensorflow:
+        _spare_a_drawing(shell)
     _assert_forkable(tensorflow)
     gc.collect()
     gc.freeze()
@@ -131,6 +133,21 @@ def _warm_shell(kernel: PipeKernel, cells: tuple[str, ...]) -> None:
     shell.reset(new_session=True)
     shell.execution_count = 1
     shell._last_traceback = None
+
+
+def _spare_a_drawing(shell: Any) -> None:
+    """A kernel draws an open figure three times: for pyplot, to measure it, to print it. The first
+    is left out where no layout engine goes on from it and nobody listens."""
+    from matplotlib._pylab_helpers import Gcf
+
+    def settle() -> None:
+        for manager in Gcf.get_all_fig_managers():
+            figure = manager.canvas.figure
+            heard = figure.canvas.callbacks.callbacks.get("draw_event")
+            if figure.get_layout_engine() is None and not heard:
+                figure.stale = False
+
+    shell.events.callbacks["post_execute"].insert(0, settle)
 
 
 def _assert_forkable(tensorflow: bool) -> None:

@@ -25,6 +25,7 @@ RULES = [(re.compile(pattern), text) for pattern, text in (
     (rf"{NUMBER} ?(?:ns|µs|μs|us|ms|s|seconds)(?:/(?:step|epoch))?\b", "TIME"),
     (r"(?:\d+:)?\d+:\d\d\.\d+", "TIME"),
     (r"[\d,]+ loops? each", "LOOPS each"),
+    (r"The slowest run took .*? being cached\.\n", ""),  # timeit, on a busy machine
     (r"\d[\d.]*(?:it/s|s/it)", "RATE"),
 )]  # fmt: skip
 METADATA = "the notebook's metadata"  # stands among the cells' titles

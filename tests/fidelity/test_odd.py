@@ -67,3 +67,6 @@ def test_both_kinds_of_surprise_are_seen():
     err = {"output_type": "stream", "name": "stderr", "text": "b"}
     assert entry.kind([text, err, *same], [err, text, *same])
     assert not entry.kind([text, err, *same], [err, *same])
+    entry = ALLOWED["figures", "error in drawing"]
+    assert entry.kind([text, err, *same], [err, *same])
+    assert not entry.kind([err, *same], [text, err, *same])
