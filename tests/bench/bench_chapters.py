@@ -1,6 +1,6 @@
 """What the engine itself costs on the real chapters: everything but the notebooks' own work.
 
-    python tests/bench/bench_chapters.py [chapter …] [--students 3]
+    python tests/bench/bench_chapters.py [chapter …] [--students 4]
 
 Grades the solutions as submissions, one at a time. Per submission: `cells` is the time the cells
 ran, `probes` the time the student's code took to answer the judge, and `engine` is the CPU of all
@@ -11,7 +11,6 @@ Needs a quiet machine, where a cell's wall time is its CPU time.
 import argparse
 import resource
 import shutil
-import statistics
 import tempfile
 from pathlib import Path
 
@@ -44,7 +43,7 @@ class Clock:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("chapters", nargs="*")
-    parser.add_argument("--students", type=int, default=3)
+    parser.add_argument("--students", type=int, default=4)
     asked = parser.parse_args()
     from grader.course import Course
 
@@ -64,7 +63,7 @@ def main() -> None:
 
 
 def measure(root, chapter, students, cells, probes):
-    """Medians over the submissions of one chapter; the first one, which warms up, left out."""
+    """Means over the submissions of one run, from the end of the first, which warms up, on."""
     from grader.build.release import register
     from grader.course import Course
     from grader.engine import warm
@@ -72,23 +71,27 @@ def measure(root, chapter, students, cells, probes):
 
     with tempfile.TemporaryDirectory() as release:
         register(Course.find(root), chapter, Path(release))
-    rows = []
-    for number in range(students + 1):
-        name = f"s{number}"
+    names = [f"s{number}" for number in range(students + 1)]
+    for name in names:
         folder = root / "submitted" / name / chapter.name
         folder.mkdir(parents=True)
         shutil.copy(chapter.solution, folder)
-        zygote = warm.zygote(root)
-        zygote.start()
-        before = (cpu(resource.RUSAGE_SELF), reaped(zygote.process.pid))
-        cells.seconds = probes.seconds = 0.0
-        run = grade(root, chapter.name, [name], jobs=1)
-        assert [outcome.state for outcome in run.outcomes] == ["graded"], run.outcomes
-        own = cpu(resource.RUSAGE_SELF) - before[0]
-        child = reaped(warm.zygote(root).process.pid) - before[1]
-        rows.append((cells.seconds, probes.seconds,
-                     own + child - cells.seconds - probes.seconds, own))  # fmt: skip
-    return [statistics.median(column) for column in zip(*rows[1:], strict=True)]
+    zygote = warm.zygote(root)
+    zygote.start()
+    marks = []
+
+    def mark(outcome):
+        if outcome.state != "started":
+            assert outcome.state == "graded", outcome
+            marks.append((cells.seconds, probes.seconds, cpu(resource.RUSAGE_SELF),
+                          reaped(zygote.process.pid)))  # fmt: skip
+
+    run = grade(root, chapter.name, names, jobs=1, watch=mark)
+    assert len(run.outcomes) == len(names)
+    ran, asked, own, child = (
+        (last - first) / students for first, last in zip(marks[0], marks[-1], strict=True)
+    )
+    return ran, asked, own + child - ran - asked, own
 
 
 if __name__ == "__main__":
