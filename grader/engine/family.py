@@ -13,7 +13,9 @@ ROUNDS = 5  # a process may start others while it is looked at
 def members(pid: int) -> list[int]:
     """Its pid, its descendants', and those of the session it leads, where there are sessions: a
     process whose parent has ended is found by nothing else."""
-    found = {pid: None} if pid else {}
+    if not pid:
+        return []
+    found = {pid: None}
     with suppress(psutil.Error):
         found |= {each.pid: None for each in psutil.Process(pid).children(recursive=True)}
     if hasattr(os, "getsid"):
