@@ -96,14 +96,14 @@ def probe_sandbox(root: Path, tensorflow: bool = True) -> list[sandbox.Layer]:
     warm.zygote(root, tensorflow=tensorflow).launch()  # warms up while the configuration is read
     fork = EngineExecute(parent=_app(root, None, False)).fork
     zygote = warm.zygote(root, tensorflow=tensorflow, fork=fork)
-    try:
-        zygote.start()
-        scratch = None if zygote.namespaced else tempfile.mkdtemp(prefix="grader-scratch-")
-        process = zygote.spawn(limits, scratch=scratch)
-    except ZygoteError as error:
-        raise GradingError(str(error)) from error
-    try:
-        found = [sandbox.Layer(**layer) for layer in wait_ready(process, limits)["layers"]]
-        return [*found, memory.layer()]
-    finally:
-        process.kill()
+    with tempfile.TemporaryDirectory(prefix="grader-scratch-") as scratch:
+        try:
+            zygote.start()
+            process = zygote.spawn(limits, scratch=None if zygote.namespaced else scratch)
+        except ZygoteError as error:
+            raise GradingError(str(error)) from error
+        try:
+            found = [sandbox.Layer(**layer) for layer in wait_ready(process, limits)["layers"]]
+            return [*found, memory.layer()]
+        finally:
+            process.kill()

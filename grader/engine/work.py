@@ -87,18 +87,15 @@ def run(zygote: Zygote, job: Job, wanted: Callable[[], bool] = lambda: True) -> 
 def _run(zygote: Zygote, job: Job) -> Result:
     started = time.monotonic()
     result = Result(job.notebook)
-    scratch = None
-    if not _namespaced(zygote):
-        scratch = tempfile.mkdtemp(prefix="grader-scratch-")
+    scratch = None if _namespaced(zygote) else tempfile.mkdtemp(prefix="grader-scratch-")
     try:
         process = _spawn(zygote, job, scratch)
-    except ZygoteError:
-        process = _spawn(zygote, job, scratch)  # it had died: `spawn` starts another
-    try:
-        with memory.guarded(process, job.limits) as guard:
-            _converse(process, job, result, guard)
+        try:
+            with memory.guarded(process, job.limits) as guard:
+                _converse(process, job, result, guard)
+        finally:
+            process.kill()
     finally:
-        process.kill()
         if scratch:
             shutil.rmtree(scratch, ignore_errors=True)
     result.seconds = time.monotonic() - started
@@ -118,7 +115,10 @@ def _namespaced(zygote: Zygote) -> bool:
 
 
 def _spawn(zygote: Zygote, job: Job, scratch: str | None) -> Process:
-    return zygote.spawn(job.limits, course=job.course, scratch=scratch)
+    try:
+        return zygote.spawn(job.limits, course=job.course, scratch=scratch)
+    except ZygoteError:  # it had died: `spawn` starts another
+        return zygote.spawn(job.limits, course=job.course, scratch=scratch)
 
 
 def _converse(process: Process, job: Job, result: Result, guard: memory.Guard) -> None:

@@ -97,6 +97,16 @@ def test_one_that_does_not_get_warm_says_why(monkeypatch, tmp_path, patience):
     assert one.popen.returncode is not None
 
 
+def test_a_job_without_a_process_leaves_no_directory(monkeypatch, tmp_path):
+    monkeypatch.setattr(meeting, "COMMAND", [sys.executable, "-c", "raise SystemExit('no')"])
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    pool = Spawned(tensorflow=False)
+    with pytest.raises(ZygoteError, match="no"):
+        work.run(pool, work.Job(notebook("1"), Limits()))
+    pool.close()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_real_one_tells_what_stops_it(monkeypatch, tmp_path):
     with pytest.raises(ZygoteError, match="KeyError: 'tensorflow'"):
         Started({"public": {}}, {**FIXED, "HOME": str(tmp_path)}).meet()
