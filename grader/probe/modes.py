@@ -86,9 +86,12 @@ def _differentiate(call: Function, case: Case, made: Mapping[str, Any]) -> dict[
 def _once(
     call: Function, case: Case, made: Mapping[str, Any], wanted: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Value and gradient by one tape."""
+    """Value and gradient by one tape; by none where only the value is asked for, since a traced
+    function under a tape is differentiated when it is called."""
     import tensorflow as tf
 
+    if case.wants == ("value",):
+        return flatten(call(made), "value")
     answers: dict[str, Any] = {}
     with tf.GradientTape() as tape:
         tape.watch(list(wanted.values()))

@@ -60,6 +60,14 @@ def test_a_right_answer_passes_and_says_what_was_checked():
     assert len(got.findings) == 6
 
 
+@pytest.mark.parametrize(("off", "named"), [(1e-6, True), (1e-3, False)])
+def test_a_mistakes_small_numbers_may_have_the_rounding_of_large_ones(off, named):
+    small = Mistake("small", "…", lambda case: {"gradient:x": np.full((3, 3), 1e-4)})
+    exercise = replace(BASE, mistakes=(small,))
+    got = verdict("gradient", exercise, gradient_x=np.full((3, 3), 1e-4 + off))
+    assert (got.mistake == "small") is named
+
+
 GX, GK = TRUE["gradient:x"], TRUE["gradient:k"]
 ONES = truth(replace(BASE.cases(None)[0], upstream=np.ones((3, 3))))
 
