@@ -87,7 +87,8 @@ def open_namespaces() -> list[Layer]:
 
 def new_root(public: Mapping[str, str], hidden: Iterable[str]) -> Layer:
     """Replace the file system by one built from a list (zygote)."""
-    place = tempfile.mkdtemp(prefix="grader-root-")
+    # In the warm process's home, which the engine removes when it ends the process.
+    place = tempfile.mkdtemp(prefix="root-", dir=os.environ.get("HOME"))
     layer = attempt("mount", lambda: root.build_root(place, public, hidden))
     if not layer.on:
         os.rmdir(place)

@@ -1,0 +1,43 @@
+import os
+import signal
+import tempfile
+
+import pytest
+
+from grader.engine.host import Zygote, ZygoteError, wait_ready
+from grader.engine.limits import Limits
+
+
+@pytest.fixture
+def zygote(tmp_path, monkeypatch):
+    """A light warm process whose temporary files are in `tmp_path`."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    warm = Zygote(tensorflow=False)
+    yield warm
+    warm.close()
+
+
+def test_a_closed_one_leaves_nothing_behind(zygote, tmp_path):
+    process = zygote.spawn(Limits())
+    assert wait_ready(process, Limits())["layers"]
+    assert list(tmp_path.iterdir())
+    process.kill()
+    zygote.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dead_one_is_started_again(zygote):
+    zygote.start()
+    os.kill(zygote.process.pid, signal.SIGKILL)
+    zygote.process.wait()
+    assert not zygote.alive
+    process = zygote.spawn(Limits())
+    assert wait_ready(process, Limits())["language_info"]["name"] == "python"
+    process.kill()
+
+
+def test_what_it_said_last_is_in_the_error(zygote, monkeypatch):
+    monkeypatch.setattr("grader.engine.host.FIXED", {})
+    monkeypatch.setattr("grader.engine.host.sys.executable", "/bin/false")
+    with pytest.raises(ZygoteError, match="did not start"):
+        zygote.start()
