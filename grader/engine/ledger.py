@@ -18,6 +18,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.exc import SAWarning
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
+from grader.engine import patience
 from grader.engine.gradebook import SharedGradebook
 
 USERS = """
@@ -42,6 +43,7 @@ class Ledger:
     """The run's gradebook. Used by one thread."""
 
     def __init__(self, db_url: str, course_id: str) -> None:
+        patience.install()
         Gradebook(db_url, course_id).close()  # creates tables where there are none
         waits = {"timeout": BUSY_SECONDS} if db_url.startswith("sqlite") else {}
         self.engine = create_engine(db_url, future=True, connect_args=waits)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..build.release import api, register
 from ..course import Chapter, Course, CourseError
-from ..engine import trouble
+from ..engine import patience, trouble
 from ..engine.batch import GradingError
 from ..engine.batch import grade as run_engine
 from ..engine.executor import Executor
@@ -44,6 +44,7 @@ def grade(
         named = [student for student in named if student in set(only)]
     if not named:
         raise CourseError(f"nothing in submitted/*/{chapter.name}/")
+    patience.install()
     try:
         # A chapter's cells must not change under another run.
         with Journal(course.root).locked(), tempfile.TemporaryDirectory() as scratch:
