@@ -1,5 +1,8 @@
 """The `grader` command: one module per group of commands."""
 
-from .app import app
+from ..spared import UNUSED, spared
+
+with spared(*UNUSED):
+    from .app import app
 
 __all__ = ["app"]

@@ -17,6 +17,7 @@ from typing import Any
 
 from grader.engine import lookups
 from grader.engine.kernel import PipeApp, PipeKernel
+from grader.spared import UNUSED, spared
 
 MODULES = """
 keras matplotlib.pyplot matplotlib_inline.backend_inline numpy.testing numpy.random nbformat
@@ -33,15 +34,14 @@ def boot(tensorflow: bool = True) -> PipeKernel:
 
     Raises RuntimeError if a thread or TensorFlow's runtime was started: neither survives a fork.
     """
-    sys.modules["debugpy"] = None  # type: ignore[assignment] # 1.2 s that no grading run needs
     warnings.filterwarnings("ignore", category=DeprecationWarning, module="ipykernel")
-    kernel = _application().boot()
-    sys.modules.pop("debugpy", None)
-    lookups.remember_modules()
-    shell: Any = kernel.shell
-    with shell.builtin_trap:
-        if tensorflow:
-            _load()
+    with spared(*UNUSED):
+        kernel = _application().boot()
+        lookups.remember_modules()
+        shell: Any = kernel.shell
+        with shell.builtin_trap:
+            if tensorflow:
+                _load()
     if tensorflow:
         lookups.remember_files()
         _warm_tensorflow()
