@@ -97,7 +97,7 @@ def test_reversal_is_the_gradient_of_minus_strength_x() -> None:
 def exact_value(name: str, x: list[Any]) -> Any:
     if name == REFERENCE.BOWL:
         squares = sum((i + 1) * v * v for i, v in enumerate(x))
-        return squares / 2 + sum(x) ** 2 / 2 - 3 * sum(x)
+        return squares / 2 + (sum(x) - 3) ** 2 / 2
     if name == REFERENCE.SMOOTH:
         return sum(mpmath.log(1 + mpmath.exp(2 * v)) + v * v / 2 for v in x)
     return 2 * sum(x)
