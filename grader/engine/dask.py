@@ -15,9 +15,9 @@ from grader.engine import executor, warm
 from grader.engine.work import Job, Result
 
 
-def run_on_worker(root: str, tensorflow: bool, jobs: list[Job]) -> list[Result]:
+def run_on_worker(root: str, jobs: list[Job]) -> list[Result]:
     """What a worker does with one submission."""
-    fork = all(job.fork for job in jobs)
+    fork, tensorflow = all(job.fork for job in jobs), any(job.tensorflow for job in jobs)
     return executor.run_all(warm.zygote(Path(root), tensorflow=tensorflow, fork=fork), jobs)
 
 
@@ -27,12 +27,12 @@ class DaskExecutor:
     Raises OSError if no scheduler answers there.
     """
 
-    def __init__(self, client: Any, root: Path, tensorflow: bool = True) -> None:
+    def __init__(self, client: Any, root: Path) -> None:
         if isinstance(client, str):
             from distributed import Client
 
             client = Client(client)
-        self.client, self.root, self.tensorflow = client, root, tensorflow
+        self.client, self.root = client, root
         self._waiting: dict[Any, Future[list[Result]]] = {}
 
     @property
@@ -44,9 +44,7 @@ class DaskExecutor:
         """Hand over; the future fails with KilledWorker if it took several workers down."""
         mine: Future[list[Result]] = Future()
         mine.set_running_or_notify_cancel()
-        theirs = self.client.submit(
-            run_on_worker, str(self.root), self.tensorflow, jobs, pure=False
-        )
+        theirs = self.client.submit(run_on_worker, str(self.root), jobs, pure=False)
         self._waiting[theirs] = mine
         theirs.add_done_callback(self._done)
         return mine

@@ -88,7 +88,7 @@ class EngineExecute(Execute):  # type: ignore[misc]
             traits={name: getattr(self, name) for name in TRAITS},
             course=warm.public_folders(self.root),
             allow_unsandboxed=self.allow_unsandboxed or bool(os.environ.get(ALLOW)),
-            fork=self.fork,
+            fork=self.fork, tensorflow=self.tensorflow,
         )  # fmt: skip
         judge = None
         about = resources.get("nbgrader", {})

@@ -52,7 +52,8 @@ class Job:
     never_skip: frozenset[int] = frozenset()
     allow_unsandboxed: bool = False
     skip: bool = False  # --no-execute: hand the notebook back as it is
-    fork: bool = True  # what kind of warm process a worker elsewhere is to have
+    fork: bool = True  # what kind of warm process a worker elsewhere is to have,
+    tensorflow: bool = True  # and whether with TensorFlow in it
 
 
 @dataclass

@@ -38,7 +38,7 @@ def test_every_submission_is_graded_once_though_a_worker_is_killed(tiny, client)
             os.kill(pid, signal.SIGKILL)
             killed.append(pid)
 
-    executor = DaskExecutor(client, tiny.root, tensorflow=False)
+    executor = DaskExecutor(client, tiny.root)
     outcomes = tiny.grade(executor=executor, watch=watch)
     assert killed
     assert sorted(heard) == names

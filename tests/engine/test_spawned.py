@@ -174,9 +174,11 @@ def test_by_the_courses_configuration(tiny):
 
 def test_a_worker_of_a_cluster_is_told_by_the_job(tmp_path):
     job = work.Job(notebook("'there'"), Limits(), allow_unsandboxed=True, fork=False)
+    job.tensorflow = False
     try:
-        (result,) = dask.run_on_worker(str(tmp_path), False, [job])
+        (result,) = dask.run_on_worker(str(tmp_path), [job])
         assert isinstance(warm._current["zygote"][1], Spawned)
+        assert warm._current["zygote"][1].setup["tensorflow"] is False
     finally:
         warm.close()
     assert text_of(result.notebook.cells[0]) == "'there'"
