@@ -130,11 +130,6 @@ def plan(course: Course, exercise_id: str, part: str | None, seed: int) -> Plan:
     raise CourseError(f"there is no exercise called {exercise_id!r}")
 
 
-def decide(plan: Plan, observation: Observation) -> verdict.Verdict:
-    """The verdict on what came back to a plan's request."""
-    return plan.decide(observation)
-
-
 def seed_for(course_key: bytes, student: str, exercise_id: str) -> int:
     """The seed of a student's fresh inputs: the same at every regrade, unknown without the key."""
     digest = hmac.new(course_key, f"{student}/{exercise_id}".encode(), hashlib.sha256).digest()

@@ -13,6 +13,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
 
+from grader.course import tools_on_path
 from grader.engine import warm, work
 from grader.engine.host import Zygote
 from grader.engine.limits import Limits
@@ -39,6 +40,22 @@ def zygote(secret_course):
     warm.start()
     yield warm
     warm.close()
+
+
+@pytest.fixture(scope="session")
+def new_book(tmp_path_factory):
+    """A gradebook as nbgrader makes it, which takes seconds."""
+    tools_on_path()
+    path = tmp_path_factory.mktemp("book") / "gradebook.db"
+    Gradebook(f"sqlite:///{path}").close()
+    return path
+
+
+@pytest.fixture
+def empty_book(new_book, tmp_path):
+    """The address of a gradebook with nothing in it."""
+    shutil.copy(new_book, tmp_path)
+    return f"sqlite:///{tmp_path}/gradebook.db"
 
 
 def notebook(*sources):

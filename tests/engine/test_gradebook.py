@@ -4,7 +4,6 @@ import pytest
 from nbgrader.api import Gradebook, MissingEntry
 from sqlalchemy import event
 
-from grader.course import tools_on_path
 from grader.engine.ledger import Ledger
 
 # nbgrader's own add_submission makes SQLAlchemy warn.
@@ -13,11 +12,9 @@ CELLS = [f"cell-{i}" for i in range(5)]
 
 
 @pytest.fixture
-def url(tmp_path):
+def url(empty_book):
     """Two assignments with cells of the same names, two students who handed in."""
-    tools_on_path()
-    url = f"sqlite:///{tmp_path}/gradebook.db"
-    with Gradebook(url) as book:
+    with Gradebook(empty_book) as book:
         for assignment in ("a", "b"):
             book.add_assignment(assignment)
             book.add_notebook("n", assignment)
@@ -33,7 +30,7 @@ def url(tmp_path):
             book.add_student(student)
             for assignment in ("a", "b"):
                 book.add_submission(assignment, student)
-    return url
+    return empty_book
 
 
 @pytest.fixture

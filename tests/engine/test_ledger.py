@@ -6,24 +6,21 @@ import nbgrader.converters.autograde as user
 import pytest
 from nbgrader.api import Gradebook, MissingEntry
 
-from grader.course import tools_on_path
 from grader.engine.ledger import Ledger
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
 
 @pytest.fixture
-def url(tmp_path):
+def url(empty_book):
     """A gradebook of one assignment with two notebooks, a grade of 2 points in each."""
-    tools_on_path()
-    url = f"sqlite:///{tmp_path}/gradebook.db"
-    with Gradebook(url, "c") as book:
+    with Gradebook(empty_book, "c") as book:
         book.add_assignment("ps", course_id="c")
         for name in ("p1", "p2"):
             book.add_notebook(name, "ps")
             book.add_grade_cell("test", name, "ps", max_score=2, cell_type="code")
             book.add_solution_cell("answer", name, "ps")
-    return url
+    return empty_book
 
 
 @pytest.fixture
