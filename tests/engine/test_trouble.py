@@ -5,7 +5,6 @@ A full disk and read-only places are real ones, mounted in a namespace of their 
 
 import copy
 import errno
-import json
 import os
 import shutil
 import sqlite3
@@ -20,81 +19,11 @@ from sqlalchemy.exc import DataError, OperationalError
 from grader.engine import ledger, trouble
 from grader.engine.batch import GradingError
 from grader.engine.host import ZygoteError
+from tests.engine.mounts import READ_ONLY, SMALL_DISK, mounted
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 STUDENTS = {"ann": {}, "bob": {"sq": "def sq(a): return 0"}, "cat": {}, "dan": {"mul": "1 / 0"}}
 SCORES = {"ann": 9, "bob": 5, "cat": 9, "dan": 6}
-
-COMMON = """
-import json, os, shutil, subprocess, sys
-from pathlib import Path
-from nbgrader.api import Gradebook
-from grader.engine.batch import GradingError, grade
-
-def run(root):
-    try:
-        return [[each.student, each.state] for each in grade(root, "ps", jobs=1).outcomes], ""
-    except GradingError as error:
-        return [], str(error)
-
-def book(root):
-    with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as gradebook:
-        return sorted(
-            [submission.student.id, nb.name, grade.name, grade.auto_score, grade.manual_score,
-             grade.needs_manual_grade, nb.score]
-            for submission in gradebook.assignment_submissions("ps")
-            for nb in submission.notebooks for grade in nb.grades)
-
-def mount(*arguments):
-    subprocess.run(["mount", *map(str, arguments)], check=True)
-
-master, place, told = Path(sys.argv[1]), Path(sys.argv[2]), []
-place.mkdir()
-"""
-SMALL_DISK = """
-mount("-t", "tmpfs", "-o", "size=16m", "none", place)
-root, filler = place / "course", place / "filler"
-for free in map(int, sys.argv[3:]):
-    shutil.copytree(master, root)
-    with open(filler, "wb") as file:
-        room = os.statvfs(place)
-        file.truncate(0)
-        os.posix_fallocate(file.fileno(), 0, room.f_bavail * room.f_bsize - free * 1024)
-    first, error = run(root)
-    filler.unlink()
-    again, later = run(root)
-    told.append({"free": free, "error": error, "later": later, "again": again, "book": book(root)})
-    shutil.rmtree(root)
-print(json.dumps(told))
-"""
-READ_ONLY = """
-for name in ("gradebook.db", ".grader", "autograded", "."):
-    root = place / ("course" + name.strip("."))
-    shutil.copytree(master, root)
-    if name != ".":
-        (root / name).exists() or (root / name).mkdir()
-    mount("--bind", root / name, root / name)
-    mount("-o", "remount,ro,bind", root / name)
-    first, error = run(root)
-    subprocess.run(["umount", root / name], check=True)
-    again, later = run(root)
-    told.append({"name": name, "error": error, "later": later, "again": again, "book": book(root)})
-print(json.dumps(told))
-"""
-
-
-def _mounted(script, *arguments):
-    """What `script` prints, run where it may mount: in a mount namespace of its own."""
-    enter = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-Urm"]
-    mount = "mount -t tmpfs none /mnt"
-    if subprocess.run([*enter, "sh", "-c", mount], capture_output=True).returncode:
-        pytest.skip("mounting in a namespace is refused here")
-    done = subprocess.run(
-        [*enter, sys.executable, "-c", COMMON + script, *map(str, arguments)],
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 @pytest.fixture
@@ -127,7 +56,7 @@ def book(tiny_master, tmp_path_factory):
 def test_a_full_disk_stops_the_run_and_the_next_one_carries_on(course, book, tmp_path):
     for name in STUDENTS:  # a copy goes to autograded/
         (course.root / f"submitted/{name}/ps/data.bin").write_bytes(b"x" * 65536)
-    told = _mounted(SMALL_DISK, course.root, tmp_path / "disk", 0, 12, 44, 124, 188, 252)
+    told = mounted(SMALL_DISK, course.root, tmp_path / "disk", 0, 12, 44, 124, 188, 252)
     stages = set()
     for each in told:
         assert each["error"].startswith("the disk is full"), each
@@ -140,7 +69,7 @@ def test_a_full_disk_stops_the_run_and_the_next_one_carries_on(course, book, tmp
 
 
 def test_what_may_not_be_written_stops_the_run_and_the_next_one_carries_on(course, book, tmp_path):
-    told = _mounted(READ_ONLY, course.root, tmp_path / "place")
+    told = mounted(READ_ONLY, course.root, tmp_path / "place")
     assert [each["name"] for each in told] == ["gradebook.db", ".grader", "autograded", "."]
     for each in told:
         assert each["error"].startswith("no right to write"), each
