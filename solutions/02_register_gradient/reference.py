@@ -7,6 +7,7 @@ import numpy as np
 from grader import draw
 from grader.contract import (
     EAGER,
+    GRAPH,
     GRAPH_MODES,
     OUTSIDE,
     Case,
@@ -32,13 +33,13 @@ def up(case: Case) -> np.ndarray:
     return np.asarray(case.upstream, np.float64)
 
 
-def ranks(rng, wants=GRADIENT, modes=(OUTSIDE,)):
-    """float64, a scalar and a batch for a function of x, as the part `robust`."""
+def ranks(rng, wants=GRADIENT):
+    """float64, a scalar and a batch for a function of x, as the part `robust`, each in one way."""
     cases = []
-    for name, shape, dtype in (
-        ("float64", (4,), "float64"),
-        ("a scalar", (), "float32"),
-        ("a batch of shape (2, 3, 2)", (2, 3, 2), "float32"),
+    for name, shape, dtype, modes in (
+        ("float64", (4,), "float64", (OUTSIDE,)),
+        ("a scalar", (), "float32", (GRAPH,)),
+        ("a batch of shape (2, 3, 2)", (2, 3, 2), "float32", (GRAPH,)),
     ):
         x = draw.away(draw.normal(rng, shape, dtype, 1.5), (0.0,))
         cases.append(Case(name, {"x": x}, draw.like(rng, x), "robust", modes, wants))
@@ -178,22 +179,23 @@ fresh_gradient = Exercise(
 # multiply_grad -----------------------------------------------------------------------------------
 
 
-def _product(rng, name, shapes, part, dtype="float32") -> Case:
+def _product(rng, name, shapes, part, modes=GRAPH_MODES, dtype="float32") -> Case:
     x, y = (draw.away(draw.normal(rng, s, dtype, 1.5), (0.0,), 0.2) for s in shapes)
     passed = draw.upstream(rng, np.broadcast_shapes(*shapes), dtype)
-    modes = (OUTSIDE,) if part == "robust" else GRAPH_MODES
     return Case(name, {"x": x, "y": y}, passed, part, modes, GRADIENT)
 
 
 def multiply_cases(rng):
     return [
         _product(rng, "two matrices of one shape", ((2, 3), (2, 3)), None),
-        _product(rng, "(2, 3) times (3,)", ((2, 3), (3,)), "broadcast"),
-        _product(rng, "(3, 1) times (1, 4)", ((3, 1), (1, 4)), "broadcast"),
-        _product(rng, "(2, 1) times (3, 2, 4)", ((2, 1), (3, 2, 4)), "broadcast"),
-        _product(rng, "float64, (3, 1) times (2,)", ((3, 1), (2,)), "robust", "float64"),
-        _product(rng, "two scalars", ((), ()), "robust"),
-        _product(rng, "a scalar times a batch", ((), (2, 3, 2)), "robust"),
+        _product(rng, "(2, 3) times (3,)", ((2, 3), (3,)), "broadcast", (OUTSIDE,)),
+        _product(rng, "(3, 1) times (1, 4)", ((3, 1), (1, 4)), "broadcast", (GRAPH,)),
+        _product(rng, "(2, 1) times (3, 2, 4)", ((2, 1), (3, 2, 4)), "broadcast", (GRAPH,)),
+        _product(
+            rng, "float64, (3, 1) times (2,)", ((3, 1), (2,)), "robust", (OUTSIDE,), "float64"
+        ),
+        _product(rng, "two scalars", ((), ()), "robust", (GRAPH,)),
+        _product(rng, "a scalar times a batch", ((), (2, 3, 2)), "robust", (GRAPH,)),
     ]
 
 
@@ -267,15 +269,15 @@ def top_k_cases(rng):
     batch, wide = draw.normal(rng, (3, 4)), draw.normal(rng, (2, 2, 5))
     precise = draw.normal(rng, (6,), "float64")
     given = [
-        ("a float32 vector", rising, None),
-        ("float64", precise, "robust"),
-        ("a batch of shape (3, 4)", batch, "robust"),
-        ("a batch of shape (2, 2, 5)", wide, "robust"),
+        ("a float32 vector", rising, None, GRAPH_MODES),
+        ("float64", precise, "robust", (OUTSIDE,)),
+        ("a batch of shape (3, 4)", batch, "robust", (GRAPH,)),
+        ("a batch of shape (2, 2, 5)", wide, "robust", (GRAPH,)),
     ]
     return [
         Case(name, {"x": x}, draw.upstream(rng, (*x.shape[:-1], 2), x.dtype.name), part,
-             GRAPH_MODES, GRADIENT)
-        for name, x, part in given
+             modes, GRADIENT)
+        for name, x, part, modes in given
     ]  # fmt: skip
 
 
@@ -427,7 +429,7 @@ return_contract = table(
 def sine_cases(rng):
     x = draw.normal(rng, (2, 3), scale=2.0)
     main = Case("a float32 matrix", {"x": x}, draw.like(rng, x), None, GRAPH_MODES)
-    return [main, *ranks(rng, ("value", "gradient"), GRAPH_MODES)]
+    return [main, *ranks(rng, ("value", "gradient"))]
 
 
 numpy_sine = Exercise(
@@ -498,19 +500,18 @@ numpy_sine = Exercise(
 # add_backprop ------------------------------------------------------------------------------------
 
 
-def _sum(rng, name, shape, part, dtype="float32") -> Case:
+def _sum(rng, name, shape, part, modes=GRAPH_MODES, dtype="float32") -> Case:
     inputs = {key: draw.normal(rng, shape, dtype) for key in ("c", "k", "d")}
     passed = draw.like(rng, inputs["c"])
-    modes = (OUTSIDE,) if part == "robust" else GRAPH_MODES
     return Case(name, inputs, passed, part, modes, GRADIENT)
 
 
 def add_cases(rng):
     return [
         _sum(rng, "three float32 vectors", (4,), None),
-        _sum(rng, "float64", (3,), "robust", "float64"),
-        _sum(rng, "scalars", (), "robust"),
-        _sum(rng, "batches of shape (2, 3)", (2, 3), "robust"),
+        _sum(rng, "float64", (3,), "robust", (OUTSIDE,), "float64"),
+        _sum(rng, "scalars", (), "robust", (GRAPH,)),
+        _sum(rng, "batches of shape (2, 3)", (2, 3), "robust", (GRAPH,)),
     ]
 
 
