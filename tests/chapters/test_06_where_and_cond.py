@@ -119,7 +119,9 @@ def test_power_by_loop(case):
     n, x = int(case.arrays["n"]), case.arrays["x"]
     truth = EXERCISES["power_by_loop"].truth(case)
     close(truth["value"], by_mpmath(lambda v: v**n, x))
-    close(truth["gradient:x"], case.upstream * by_mpmath(lambda v: v**n, x, 1))
+    assert ("gradient:x" in truth) == ("gradient" in case.wants)
+    if "gradient" in case.wants:
+        close(truth["gradient:x"], case.upstream * by_mpmath(lambda v: v**n, x, 1))
 
 
 @on_cases_of("piecewise")
