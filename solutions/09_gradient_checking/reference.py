@@ -267,42 +267,42 @@ REPORT = table(
 # --- gradient_check ---------------------------------------------------------------------------
 
 FAULTS = {
-    "factor": ((4,), "The tape's gradient is 5 % too large."),
-    "sign": ((4,), "The tape's gradient has the wrong sign."),
-    "upstream lost": ((4,), "Right at an upstream gradient of ones only: the rule ignores it."),
-    "right only at ones": ((4,), "The rule squares the upstream gradient: no fault shows at ones."),
-    "mean for sum": ((4,), "The value is a sum, the gradient that of a mean."),
+    "factor": ((2,), "The tape's gradient is 5 % too large."),
+    "sign": ((2,), "The tape's gradient has the wrong sign."),
+    "upstream lost": ((2,), "Right at an upstream gradient of ones only: the rule ignores it."),
+    "right only at ones": ((2,), "The rule squares the upstream gradient: no fault shows at ones."),
+    "mean for sum": ((2,), "The value is a sum, the gradient that of a mean."),
     "transposed": ((3, 3), "The gradient to a square matrix comes transposed."),
-    "un-broadcast": ((3, 1), "The gradient has the shape of the result, (3, 4), not of x, (3, 1)."),
-    "none": ((4,), "The tape gives None, though the function does depend on x."),
-    "nan": ((4,), "One entry of the gradient is NaN. No comparison with NaN is ever true."),
+    "un-broadcast": ((2, 1), "The gradient has the shape of the result, (2, 4), not of x, (2, 1)."),
+    "none": ((2,), "The tape gives None, though the function does depend on x."),
+    "nan": ((2,), "One entry of the gradient is NaN. No comparison with NaN is ever true."),
     "wrong shape": (
-        (4,),
-        "Right numbers in shape (1, 4) for an x of shape (4,): broadcasting "
+        (2,),
+        "Right numbers in shape (1, 2) for an x of shape (2,): broadcasting "
         "makes the comparison look right.",
     ),
     "shuffled": ((4,), "Every entry belongs to its neighbour; only the sum over all is right."),
-    "second order": ((4,), "The first derivative is right, the derivative of it is None."),
+    "second order": ((2,), "The first derivative is right, the derivative of it is None."),
     "tiny values": (
-        (4,),
+        (2,),
         "Twice the right gradient, but of values near 1e-6: a fixed absolute "
         "tolerance swallows it.",
     ),
 }
 CORRECT = {
-    "sine": ((4,), "tf.sin at ordinary points: nothing is wrong here."),
-    "linear": ((4,), "3·x: its second derivative is None, and zero is what the differences say."),
-    "indexed slices": ((4,), "tf.gather: its gradient comes as tf.IndexedSlices."),
+    "sine": ((2,), "tf.sin at ordinary points: nothing is wrong here."),
+    "linear": ((2,), "3·x: its second derivative is None, and zero is what the differences say."),
+    "indexed slices": ((3,), "tf.gather: its gradient comes as tf.IndexedSlices."),
     "values of 1e6": ((4,), "10⁶·sin x: rounding is 10⁶ times as large, and so is the gradient."),
-    "relu away from its kink": ((4,), "No entry is near 0, so relu has a derivative everywhere."),
-    "absolute value away from its kink": ((4,), "No entry is near 0."),
-    "power": ((4,), "tf.pow(x, 3) at positive x."),
-    "matrix product": ((2, 3), "x times a constant matrix."),
-    "broadcast sum": ((3, 1), "A column added to a row: the tape sums the gradient back."),
-    "softmax": ((2, 3), "Along the last axis: every output depends on its whole row."),
-    "one number out": ((4,), "tf.reduce_logsumexp: a scalar result."),
+    "relu away from its kink": ((2,), "No entry is near 0, so relu has a derivative everywhere."),
+    "absolute value away from its kink": ((2,), "No entry is near 0."),
+    "power": ((2,), "tf.pow(x, 3) at positive x."),
+    "matrix product": ((1, 3), "x times a constant matrix."),
+    "broadcast sum": ((2, 1), "A column added to a row: the tape sums the gradient back."),
+    "softmax": ((2, 2), "Along the last axis: every output depends on its whole row."),
+    "one number out": ((2,), "tf.reduce_logsumexp: a scalar result."),
     "one number in": ((), "A scalar x."),
-    "three axes": ((2, 1, 3), "The same in three axes as in one."),
+    "three axes": ((2, 1, 2), "The same in three axes as in one."),
 }
 AWAY = {"relu away from its kink", "absolute value away from its kink"}
 POSITIVE = {"power"}
@@ -363,7 +363,7 @@ CHECKER = Exercise(
         ),
         Mistake(
             "shape overlooked",
-            "Broadcasting compares (1, 4) with (4,) without complaint. Compare the shapes first.",
+            "Broadcasting compares (1, 2) with (2,) without complaint. Compare the shapes first.",
             _missed("wrong shape", "un-broadcast"),
         ),
         Mistake(
