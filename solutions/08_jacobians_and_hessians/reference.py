@@ -164,10 +164,11 @@ def per_example_cases(rng):
 # rows_are_independent -------------------------------------------------------------------------
 
 EXPONENTIAL = "lambda x: tf.exp(x)"
-# Into one row only, and from behind.
-LEAK = (
+# Into one row only: from behind, and from the front.
+LEAK, LEAK_ON = (
     "lambda x: tf.matmul(tf.constant("
-    "[[1, 0, 0, 1e-3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], x.dtype), x)"
+    f"[[1, 0, 0, {back}], [0, 1, 0, 0], [0, 0, 1, 0], [{on}, 0, 0, 1]], x.dtype), x)"
+    for back, on in ((1e-3, 0), (0, 1e-3))
 )
 CONSTANT = "lambda x: tf.ones_like(x)"
 # (x - mean) / sqrt(variance + 0.001), the mean and the variance over the batch.
@@ -175,7 +176,13 @@ NORMALISED = (
     "lambda x: (lambda off: off * tf.math.rsqrt(tf.reduce_mean(off * off, 0) + 1e-3))"
     "(x - tf.reduce_mean(x, 0))"
 )
-INDEPENDENT = {EXPONENTIAL: True, LEAK: False, CONSTANT: True, NORMALISED: False}
+INDEPENDENT = {
+    EXPONENTIAL: True,
+    LEAK: False,
+    LEAK_ON: False,
+    CONSTANT: True,
+    NORMALISED: False,
+}
 
 
 def independent_truth(case):
@@ -190,6 +197,7 @@ def independent_cases(rng):
     return [
         case("the exponential of each entry", EXPONENTIAL, "value"),
         case("the last row leaks a little into the first", LEAK, "value"),
+        case("the first row leaks a little into the last", LEAK_ON, "robust"),
         case("a constant function", CONSTANT, "robust"),
         case("batch normalisation in training mode, float64", NORMALISED, "robust", "float64"),
     ]

@@ -142,6 +142,9 @@ BATCHES = {
     "the last row leaks a little into the first": lambda x: np.concatenate(
         [x[:1] + mp.mpf("0.001") * x[-1:], x[1:]]
     ),
+    "the first row leaks a little into the last": lambda x: np.concatenate(
+        [x[:-1], x[-1:] + mp.mpf("0.001") * x[:1]]
+    ),
     "a constant function": lambda x: 0 * x + 1,
     "batch normalisation in training mode, float64": lambda x: (
         (x - np.mean(x, axis=0)) / each(mp.sqrt)(mp_variance(x) + mp.mpf("0.001"))
