@@ -12,10 +12,11 @@ def cpu(who: int) -> float:
 
 
 def reaped(pid: int) -> float:
-    """CPU seconds of the children that the warm process (the child of `pid`) has waited for."""
+    """CPU seconds of the warm process (the child of `pid`), which forks, and of the children that
+    it has waited for."""
     kids = children(pid)
     fields = Path(f"/proc/{kids[0] if kids else pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def children(pid: int) -> list[int]:
