@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -42,13 +43,12 @@ def grade(
     if not submitted:
         raise CourseError("nothing to grade: submissions belong in submitted/<student>/<chapter>/")
     options: dict[str, Any] = {"jobs": jobs, "force": force, "allow_unsandboxed": allow_unsandboxed}
-    if scheduler:
-        options["executor"] = _cluster(scheduler, course)
-    if not as_json:
-        _say_sandbox(course)
     code = 0
-    for chapter in submitted:
-        code = max(code, _grade(course, chapter, student, as_json=as_json, **options))
+    with _cluster(scheduler, course) as options["executor"]:
+        if not as_json:
+            _say_sandbox(course)
+        for chapter in submitted:
+            code = max(code, _grade(course, chapter, student, as_json=as_json, **options))
     raise typer.Exit(code)
 
 
@@ -116,7 +116,12 @@ def _students(course: Course, chapter: Chapter) -> list[str]:
     return students(course, chapter)
 
 
-def _cluster(address: str, course: Course) -> Any:
+@contextmanager
+def _cluster(address: str | None, course: Course) -> Iterator[Any]:
+    """An executor on the cluster behind `address`; None without one."""
+    if not address:
+        yield None
+        return
     from distributed import Client
 
     from ..engine.dask import DaskExecutor
@@ -125,7 +130,8 @@ def _cluster(address: str, course: Course) -> Any:
         client = Client(address, timeout="20s")
     except (OSError, ValueError) as error:
         raise CourseError(f"no Dask scheduler answers at {address}: {error}") from error
-    return DaskExecutor(client, course.root)
+    with client:
+        yield DaskExecutor(client, course.root)
 
 
 def _grade(

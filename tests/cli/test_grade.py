@@ -158,3 +158,22 @@ def test_a_locked_gradebook_is_said_plainly(pupils):
     assert last.startswith("error: the gradebook is locked by another program")
     assert pupils.grade()[0] == 0
     assert pupils.scores() == {"ann": 3}
+
+
+@pytest.mark.filterwarnings("ignore")  # distributed's own
+def test_a_cluster_grades_and_is_let_go_of(pupils):
+    distributed = pytest.importorskip("distributed")
+    pupils.submit(ann=ANSWER, bob="def add(a, b): return 0")
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as one:
+        code, out, err = pupils.grade("--scheduler", one.scheduler_address)
+    assert code == 0, err
+    assert "2 graded, 0 with a fault" in out
+    assert "never retrieved" not in err
+    assert pupils.scores() == {"ann": 3, "bob": 0}
+
+
+def test_where_no_scheduler_answers_is_said(pupils):
+    pupils.submit(ann=ANSWER)
+    code, _, err = pupils.grade("--scheduler", "nonsense://127.0.0.1:1")
+    assert code == 2
+    assert "no Dask scheduler answers at nonsense://127.0.0.1:1" in " ".join(err.split())
