@@ -184,5 +184,6 @@ def _rounded(finding: Finding, value: Any, rtol: float) -> bool:
         return False
     if got.shape != value.shape or truth.size == 0:
         return False
-    off = np.abs(got.astype(np.float64) - value.astype(np.float64))
+    with np.errstate(invalid="ignore", over="ignore"):  # where both are infinite
+        off = np.abs(got.astype(np.float64) - value.astype(np.float64))
     return bool(np.all(off <= rtol * np.abs(truth.astype(np.float64)).max()))

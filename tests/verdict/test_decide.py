@@ -60,12 +60,23 @@ def test_a_right_answer_passes_and_says_what_was_checked():
     assert len(got.findings) == 6
 
 
-@pytest.mark.parametrize(("off", "named"), [(1e-6, True), (1e-3, False)])
+@pytest.mark.parametrize(("off", "named"), [(1e-6, True), (1e-3, False), (np.inf, False)])
 def test_a_mistakes_small_numbers_may_have_the_rounding_of_large_ones(off, named):
     small = Mistake("small", "…", lambda case: {"gradient:x": np.full((3, 3), 1e-4)})
     exercise = replace(BASE, mistakes=(small,))
     got = verdict("gradient", exercise, gradient_x=np.full((3, 3), 1e-4 + off))
     assert (got.mistake == "small") is named
+
+
+def test_infinities_are_compared_without_a_warning():
+    endless = Mistake("endless", "…", lambda case: {"gradient:x": np.full((3, 3), np.inf)})
+    got = verdict(
+        "gradient", replace(BASE, mistakes=(endless,)), gradient_x=np.full((3, 3), np.inf)
+    )
+    assert got.mistake == "endless"
+    odd = np.where(np.eye(3) > 0, 1.0, np.inf)
+    got = verdict("gradient", replace(BASE, mistakes=(endless,)), gradient_x=odd)
+    assert got.mistake != "endless"
 
 
 GX, GK = TRUE["gradient:x"], TRUE["gradient:k"]
