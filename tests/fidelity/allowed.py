@@ -144,8 +144,8 @@ WORD = Allowed(
     no_word_of_loading,
 )
 
-# In the chapters: any cell, but for this kind of difference alone.
-EVERYWHERE = (WORD,)
+# In the chapters: any cell, but for these kinds of difference alone.
+EVERYWHERE = (WORD, ORDER)
 ALLOWED: dict[tuple[str, str], Allowed] = {
     ("streams", "stdout and stderr in turn"): ORDER,
     ("streams", "subprocess into this stdout"): SERVER,
