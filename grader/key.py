@@ -17,6 +17,14 @@ TRUE_DERIVATIVE = "true derivative"
 CaseKey = tuple[str, str]  # case, what
 
 
+SILENT = object()
+
+
+def said(answers: Mapping[CaseKey, Any], case: str, mode: str, what: str) -> Any:
+    """What a mistake gives in this mode, before what it gives in any; SILENT where it says none."""
+    return answers.get((case, f"{mode}/{what}"), answers.get((case, what), SILENT))
+
+
 @dataclass(frozen=True)
 class Key:
     """truth: (case, what) to the right answer. mistakes: name to the answers it gives."""

@@ -7,14 +7,14 @@ in thirty. So an exercise is drawn again until each mistake shows in every part 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .contract import Case, Either, Exercise
 from .course import CourseError
-from .key import Key, Terms, key, terms
+from .key import SILENT, Key, Terms, key, said, terms
 from .probe import outcome
 from .probe.request import CARD
 from .verdict.compare import asked, compare
@@ -58,10 +58,10 @@ def expected(exercise: Exercise) -> Shown:
 def draw(exercise: Exercise, seed: int, wanted: Shown) -> Draw:
     """Cases and their key: of the draws for this seed the first that shows all that is wanted,
     or of `DRAWS` the one that shows most of it. The same seed gives the same draw."""
-    said, best, most = terms(exercise), None, -1
+    told, best, most = terms(exercise), None, -1
     for again in range(DRAWS):
         drawn = _drawn(exercise, seed, again)
-        count = len(wanted & shown(said, *drawn))
+        count = len(wanted & shown(told, *drawn))
         if count > most:
             best, most = drawn, count
         if count == len(wanted):
@@ -75,28 +75,21 @@ def _drawn(exercise: Exercise, seed: int, again: int = 0) -> Draw:
     return tuple(cases), key(exercise, cases)
 
 
-def shown(said: Terms, cases: Sequence[Case], answers: Key) -> Shown:
+def shown(exercise: Terms, cases: Sequence[Case], answers: Key) -> Shown:
     """The mistakes that are clearly off somewhere, each with the part in which it is."""
     found = set[tuple[str, str]]()
     for case in cases:
         for mode in case.modes:
-            for what, place in asked(said, answers.truth, case, mode, None).items():
+            for what, place in asked(exercise, answers.truth, case, mode, None).items():
                 truth, part = answers.truth[case.name, place], case.part_of(what)
                 found |= {
                     (name, part)
-                    for name, value in _predicted(answers, case.name, mode, what)
-                    if (name, part) not in found and differs(value, truth, case, said.tolerance)
+                    for name, given in answers.mistakes.items()
+                    if (name, part) not in found
+                    and (value := said(given, case.name, mode, what)) is not SILENT
+                    and differs(value, truth, case, exercise.tolerance)
                 }
     return frozenset(found)
-
-
-def _predicted(answers: Key, case: str, mode: str, what: str) -> Iterator[tuple[str, Any]]:
-    """What each mistake that speaks here gives; its word on one mode goes before the general."""
-    for name, given in answers.mistakes.items():
-        for place in ((case, f"{mode}/{what}"), (case, what)):
-            if place in given:
-                yield name, given[place]
-                break
 
 
 def differs(value: Any, truth: Any, case: Case, tolerance: float) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import words
 from ..contract import Case, Either
-from ..key import CaseKey, Key, Term, Terms
+from ..key import SILENT, Key, Term, Terms, said
 from ..probe.outcome import UNTOUCHED, Observation
 from .compare import Finding, compare, findings
 from .patterns import factor, name_of
@@ -148,20 +148,13 @@ def _predicted(key: Key, wrong: list[Finding], own: dict[str, Term]) -> str | No
     for name in order:
         if name not in key.mistakes or (name in own and not _of_part(own[name], wrong)):
             continue
-        said = [(f, _prediction(key.mistakes[name], f)) for f in wrong]
-        spoken = [(f, value) for f, value in said if value is not _SILENT]
+        given = key.mistakes[name]
+        told = [(f, said(given, f.case.name, f.mode, f.key)) for f in wrong]
+        spoken = [(f, value) for f, value in told if value is not SILENT]
         if spoken and all(_as_predicted(f, value) for f, value in spoken):
             scores[name] = len(spoken)
     # max keeps the first of equals: the exercise's own mistakes stand before the automatic ones.
     return max(scores, key=lambda name: scores[name]) if scores else None
-
-
-_SILENT = object()
-
-
-def _prediction(answers: Any, finding: Finding) -> Any:
-    case: CaseKey = (finding.case.name, f"{finding.mode}/{finding.key}")
-    return answers.get(case, answers.get((finding.case.name, finding.key), _SILENT))
 
 
 def _as_predicted(finding: Finding, value: Any) -> bool:
