@@ -82,7 +82,7 @@ class Child:
             loop.add_reader(self.sock, readable.set)
             await readable.wait()
             loop.remove_reader(self.sock)
-            kind, serial, payload = self._order()
+            kind, serial, payload = frames.order(self.sock)
             if kind == frames.EXECUTE:
                 await self._execute(serial, json.loads(payload)["code"])
             elif kind == frames.COMM:
@@ -95,13 +95,6 @@ class Child:
                 self._harvest(serial)
             else:
                 return
-
-    def _order(self) -> tuple[bytes, int, bytes]:
-        header = frames.exactly(self.sock, frames.HEADER.size)
-        if not header:
-            return frames.QUIT, 0, b""
-        kind, serial, length = frames.HEADER.unpack(header)
-        return kind, serial, frames.exactly(self.sock, length)
 
     async def _execute(self, serial: int, code: str) -> None:
         """What ipykernel's dispatch_shell does with an execute_request."""

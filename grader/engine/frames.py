@@ -77,7 +77,16 @@ def unpack_parts(payload: bytes) -> tuple[dict[str, Any], list[bytes]]:
     return head, parts
 
 
-def exactly(sock: socket.socket, size: int) -> bytes:
+def order(sock: socket.socket) -> tuple[bytes, int, bytes]:
+    """Child: the engine's next order as kind, serial and payload; QUIT once it has hung up."""
+    header = _exactly(sock, HEADER.size)
+    if not header:
+        return QUIT, 0, b""
+    kind, serial, length = HEADER.unpack(header)
+    return kind, serial, _exactly(sock, length)
+
+
+def _exactly(sock: socket.socket, size: int) -> bytes:
     """That many bytes; none at all if the other end hangs up before."""
     blocks = bytearray()
     while len(blocks) < size:

@@ -81,10 +81,10 @@ def _connect(setup: dict[str, Any], kind: bytes) -> socket.socket:
 
 def _order(cells: socket.socket) -> dict[str, Any]:
     """What to do; the process ends here if the engine has no use for it."""
-    header = frames.exactly(cells, frames.HEADER.size)
-    if not header:
+    kind, _, payload = frames.order(cells)
+    if kind != frames.ORDER:
         os._exit(0)
-    return dict(json.loads(frames.exactly(cells, frames.HEADER.unpack(header)[2])))
+    return dict(json.loads(payload))
 
 
 def _obey(interrupts: socket.socket) -> None:
