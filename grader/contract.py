@@ -66,7 +66,8 @@ class Case:
     upstream: one array per output (a tuple for several), the upstream gradient.
     part: None sends "value" to the part `value` and "gradient:…" to the part `gradient`;
         a name sends everything to that part.
-    modes: where it runs: "eager", "outside" (tf.function, tape outside), "inside", "graph", "xla".
+    modes: where it runs: "eager", "outside" (tf.function, tape outside), "inside", "graph", "xla"
+        (function and tape compiled as one).
     wants: "value", "gradient", "second" (the derivative of the summed gradient).
     variables: the inputs handed over as tf.Variable.
     options: plain data for a probe of the chapter's own.

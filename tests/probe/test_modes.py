@@ -73,7 +73,18 @@ def test_an_override_acts_where_tensorflow_lets_it(tf):
             return tf.identity(x)
 
     factor = {mode: float(ask(f, mode)["gradient:x"].array[0, 0] / UP[0, 0]) for mode in ALL}
-    assert factor == {"eager": 1, "outside": 5, "inside": 1, "graph": 5, "xla": 5}
+    assert factor == {"eager": 1, "outside": 5, "inside": 1, "graph": 5, "xla": 1}
+
+
+def test_xla_compiles_the_gradient_too(tf):
+    """The kernel of sqrt's gradient gives 0 for a zero upstream; XLA computes 0 · ∞."""
+
+    def f(x):
+        return tf.where(x > 0, tf.sqrt(x), tf.zeros_like(x))
+
+    zero = {"inputs": {"x": np.zeros(1, "float32")}, "upstream": np.ones(1, "float32")}
+    assert ask(f, "inside", **zero)["gradient:x"].array == 0
+    assert np.isnan(ask(f, "xla", **zero)["gradient:x"].array)
 
 
 def test_a_custom_rule_is_called_by_position(tf):
