@@ -15,7 +15,7 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-from grader.engine import lookups
+from grader.engine import heap, lookups, registries
 from grader.engine.kernel import PipeApp, PipeKernel
 from grader.spared import UNUSED, spared
 
@@ -44,13 +44,15 @@ def boot(tensorflow: bool = True) -> PipeKernel:
                 _load()
     if tensorflow:
         lookups.remember_files()
-        _warm_tensorflow()
+        registries.fill()
+        _warm_autograph()
         _warm_check()
     _warm_shell(kernel, (*WARM_CELLS, WARM_FIGURE) if tensorflow else WARM_CELLS)
     if tensorflow:
         _spare_a_drawing(shell)
     _assert_forkable(tensorflow)
     gc.collect()
+    heap.fill()
     gc.freeze()
     return kernel
 
@@ -75,15 +77,9 @@ def _load() -> None:
             importlib.import_module(name)
 
 
-def _warm_tensorflow() -> None:
-    """What TensorFlow looks up at first use, as far as it runs no operation and builds no graph."""
+def _warm_autograph() -> None:
     import tensorflow as tf
-    from tensorflow.python.framework import kernels, op_def_registry
 
-    for name in ("AddV2", "Mul", "Const", "Identity", "Reshape"):
-        op_def_registry.get(name)
-        with suppress(Exception):
-            kernels.get_registered_kernels_for_op(name)
     tf.autograph.to_graph(_branches)
 
 
