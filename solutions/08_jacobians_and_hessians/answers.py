@@ -281,6 +281,11 @@ def rows_are_independent(f, x):
             "above = tf.linalg.band_part(size, 0, -1) - tf.linalg.band_part(size, 0, 0)\n    "
             "return tf.reduce_max(above) < 1e-5"
         ),
+        "coupling_missed_3": _independent(
+            "size = tf.reduce_max(tf.abs(jacobian), axis=[1, 3])\n    "
+            "below = tf.linalg.band_part(size, -1, 0) - tf.linalg.band_part(size, 0, 0)\n    "
+            "return tf.reduce_max(below) < 1e-5"
+        ),
         "independent_called_coupled": _independent(
             "return bool(tf.reduce_max(tf.abs(jacobian - tf.einsum('bocj->cobj', jacobian))) > 1e9)"
         ),

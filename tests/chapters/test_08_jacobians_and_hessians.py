@@ -133,10 +133,6 @@ def test_per_example_jacobian(exercise, case):
     assert not np.any(full)
 
 
-def mp_variance(x):
-    return np.mean((x - np.mean(x, axis=0)) ** 2, axis=0)
-
-
 BATCHES = {
     "the exponential of each entry": exp,
     "the last row leaks a little into the first": lambda x: np.concatenate(
@@ -146,9 +142,6 @@ BATCHES = {
         [x[:-1], x[-1:] + mp.mpf("0.001") * x[:1]]
     ),
     "a constant function": lambda x: 0 * x + 1,
-    "batch normalisation in training mode, float64": lambda x: (
-        (x - np.mean(x, axis=0)) / each(mp.sqrt)(mp_variance(x) + mp.mpf("0.001"))
-    ),
 }
 
 
@@ -176,8 +169,8 @@ def test_hessian_matrix(exercise, case):
         for name, array in arrays.items():
             found[name] = flat[at : at + array.size].reshape(array.shape)
             at += array.size
-        inner = found["w"][0] - 2 * found["w"][1] + found["b"]
-        return np.sum(exp(inner)) + np.sum(found["u"] ** 3)
+        w, b, u = (np.sum(found[k] ** 2) / 2 if k in found else 0 for k in "wbu")
+        return w * b + u
 
     flat = np.concatenate([a.ravel() for a in arrays.values()])
     close(exercise.truth(case)["value"], second(loss, flat))
