@@ -24,6 +24,7 @@ EXECUTE, COMM, PROBE, HARVEST, QUIT = b"X", b"C", b"J", b"F", b"Q"
 ORDER = b"S"  # the first of all, where the child was not forked
 # child -> engine
 READY, STDOUT, STDERR, MESSAGE, OBSERVATION, FILES = b"b", b"o", b"e", b"m", b"r", b"f"
+SAID = ("header", "metadata", "content")  # of a kernel's message; the serial stands for its parent
 FROM_CHILD = frozenset((READY, STDOUT, STDERR, MESSAGE, OBSERVATION, FILES))
 
 
@@ -103,14 +104,20 @@ class Writer:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.lock = threading.RLock()
+        self.held = b""
 
-    def send(self, kind: bytes, serial: int, payload: bytes) -> None:
-        """Send one frame; raises OSError when the other end is gone."""
+    def send(self, kind: bytes, serial: int, payload: bytes, more: bool = False) -> None:
+        """Send one frame, or with `more` together with the next one. Raises OSError when the other
+        end is gone."""
         with self.lock:
+            head = self.held + HEADER.pack(kind, serial, len(payload))
+            self.held = head + payload if more else b""
+            if more:
+                return
             if len(payload) < 65536:
-                self.sock.sendall(HEADER.pack(kind, serial, len(payload)) + payload)
+                self.sock.sendall(head + payload)
             else:
-                self.sock.sendall(HEADER.pack(kind, serial, len(payload)))
+                self.sock.sendall(head)
                 self.sock.sendall(payload)
 
 

@@ -40,7 +40,7 @@ class Incoming:
         if frame.kind != frames.MESSAGE:
             raise frames.ProtocolError("a frame out of turn")
         channel, msg = message(frame)
-        if msg["parent_header"].get("msg_id") != str(self.client.serial):
+        if frame.serial != self.client.serial:
             return None
         if channel == "shell":
             return self._reply(msg) if msg["msg_type"] == "execute_reply" else None
@@ -83,19 +83,18 @@ class Incoming:
 
 def message(frame: frames.Frame) -> tuple[str, dict[str, Any]]:
     """Channel and message of a MESSAGE frame, checked for form; ProtocolError otherwise."""
-    head, parts = frames.unpack_parts(frame.payload)
-    if len(parts) < 4:
-        raise frames.ProtocolError("a message of too few parts")
-    names = ("header", "parent_header", "metadata", "content")
+    _, parts = frames.unpack_parts(frame.payload)
     try:
-        msg: dict[str, Any] = {n: json.loads(p) for n, p in zip(names, parts[:4], strict=True)}
-    except (ValueError, RecursionError) as error:
-        raise frames.ProtocolError("a message that is not JSON") from error
-    if not all(isinstance(msg[name], dict) for name in names):
+        msg: dict[str, Any] = json.loads(parts[0])
+        well_formed = all(isinstance(msg[name], dict) for name in frames.SAID)
+    except (ValueError, RecursionError, LookupError, TypeError) as error:
+        raise frames.ProtocolError("a message that cannot be read") from error
+    if not well_formed:
         raise frames.ProtocolError("a message of no known form")
-    msg["msg_type"], msg["buffers"] = msg["header"].get("msg_type"), parts[4:]
+    msg["parent_header"] = {"msg_id": str(frame.serial)}
+    msg["msg_type"], msg["buffers"] = msg["header"].get("msg_type"), parts[1:]
     try:
         msg["header"]["date"] = datetime.fromisoformat(msg["header"]["date"])
     except (KeyError, TypeError, ValueError):
         msg["header"].pop("date", None)
-    return str(head.get("channel")), msg
+    return str(msg.pop("channel", "")), msg

@@ -34,12 +34,18 @@ class PipeSession(Session):
             msg = self.msg(msg_or_type, content, parent, header, metadata)
         writer = getattr(stream, "writer", None)
         if writer is not None and os.getpid() == self.pid:
+            said = {"channel": stream.channel, **{name: msg[name] for name in frames.SAID}}
             raw = [bytes(memoryview(part).cast("B")) for part in buffers or []]
-            parts = [self.pack(msg[k]) for k in ("header", "parent_header", "metadata", "content")]
-            head = {"channel": stream.channel}
-            packed = frames.pack_parts(head, [*parts, *raw])
-            writer.send(frames.MESSAGE, serial_of(msg["parent_header"]), packed)
+            packed = frames.pack_parts({}, [self.pack(said), *raw])
+            more = not raw and _announces(msg)
+            writer.send(frames.MESSAGE, serial_of(msg["parent_header"]), packed, more)
         return msg
+
+
+def _announces(msg: dict[str, Any]) -> bool:
+    """Whether the kernel itself sends the next message at once, before any code of the cell."""
+    busy = msg["content"].get("execution_state") == "busy"
+    return msg["msg_type"] == "execute_reply" or (msg["msg_type"] == "status" and busy)
 
 
 class PipeKernel(IPythonKernel):
@@ -68,6 +74,7 @@ class PipeApp(IPKernelApp):
             stdin_socket=self.stdin_socket, log=self.log, profile_dir=self.profile_dir,
             user_ns=self.user_ns,
         )  # fmt: skip
+        self.kernel._execute_sleep = 0  # for streams that another thread sends
         self.displayhook.get_execution_count = lambda: self.kernel.execution_count
         self.init_path()
         self.init_shell()

@@ -51,10 +51,9 @@ def explains(answer, case, mode):
 
 
 def planted(answer, case, mode):
-    """gradient_check: what the checker says of one planted function, at two points."""
+    """gradient_check: what the checker says of one planted function, at one or two points."""
     name = case.options["planted"]
-    points = (case.inputs["first"], case.inputs["second"])
-    said = [answer(PLANTED[name], tf.constant(x)) for x in points]
+    said = [answer(PLANTED[name], tf.constant(x)) for x in case.inputs.values()]
     if any(type(word).__name__ == "Blank" for word in said):
         return {f"entry:{name}": next(w for w in said if type(w).__name__ == "Blank")}
     words = {bool(word) if np.ndim(word) == 0 and word is not None else word for word in said}
@@ -89,7 +88,7 @@ def _row(x):
 
 
 def _square(x):
-    return tf.constant([[1.0, 2.0, -1.0], [0.5, 1.5, 3.0], [-2.0, 0.3, 1.0]], x.dtype)
+    return tf.constant([[1.0, 2.0], [0.5, -1.5]], x.dtype)
 
 
 PLANTED = {
@@ -112,7 +111,7 @@ PLANTED = {
     "tiny values": _with_rule(lambda x: 1e-6 * tf.sin(x), lambda x, up: 2e-6 * up * tf.cos(x)),
     "sine": tf.sin,
     "linear": lambda x: 3 * x,
-    "indexed slices": lambda x: tf.gather(x, [0, 2, 2]),
+    "indexed slices": lambda x: tf.gather(x, [0, 1, 1]),
     "values of 1e6": lambda x: 1e6 * tf.sin(x),
     "relu away from its kink": tf.nn.relu,
     "absolute value away from its kink": tf.abs,

@@ -64,9 +64,8 @@ def made():
 
 def message(kind, content, channel="iopub"):
     def pack(serial):
-        parts = ({"msg_type": kind}, {"msg_id": str(serial)}, {}, content)
-        packed = [json.dumps(part).encode() for part in parts]
-        return frames.pack_parts({"channel": channel}, packed)
+        said = {"channel": channel, "header": {"msg_type": kind}, "metadata": {}}
+        return frames.pack_parts({}, [json.dumps({**said, "content": content}).encode()])
 
     return frames.MESSAGE, pack
 

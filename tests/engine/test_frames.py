@@ -46,6 +46,17 @@ def test_a_frame_arrives_whole(ends):
     assert (frame.kind, frame.serial, len(frame.payload)) == (frames.MESSAGE, 7, 100_000)
 
 
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_what_waits_goes_first_with_the_next(ends, size):
+    writer, reader = frames.Writer(ends[1]), frames.Reader(ends[0], 1 << 20)
+    writer.send(frames.MESSAGE, 1, b"a", more=True)
+    writer.send(frames.MESSAGE, 1, b"b", more=True)
+    writer.send(frames.STDOUT, 1, b"c" * size)
+    writer.send(frames.STDOUT, 1, b"d")
+    found = [reader.frame(time.monotonic() + 5).payload for _ in range(4)]
+    assert found == [b"a", b"b", b"c" * size, b"d"]
+
+
 def test_more_bytes_than_allowed_are_never_read(ends):
     ends[1].sendall(frames.HEADER.pack(frames.STDOUT, 1, 2_000_000_000))
     with pytest.raises(frames.OutputLimit):

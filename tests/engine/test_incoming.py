@@ -8,10 +8,11 @@ from grader.engine import frames
 from grader.engine.incoming import Incoming, message
 
 
-def packed(kind, content, parent="7", channel="iopub", **header):
+def packed(kind, content, parent=7, channel="iopub", **header):
     head = {"msg_type": kind, "date": "2026-01-01T00:00:00Z", **header}
-    parts = [json.dumps(part).encode() for part in (head, {"msg_id": parent}, {}, content)]
-    return frames.Frame(frames.MESSAGE, 7, frames.pack_parts({"channel": channel}, parts))
+    said = {"channel": channel, "header": head, "metadata": {}, "content": content}
+    part = json.dumps(said).encode()
+    return frames.Frame(frames.MESSAGE, parent, frames.pack_parts({}, [part, b"a buffer"]))
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_neighbouring_text_is_joined_and_a_split_letter_whole(incoming):
 
 def test_what_belongs_to_another_cell_is_dropped(incoming):
     incoming.take(frames.Frame(frames.STDOUT, 6, b"late"))
-    incoming.take(packed("display_data", {}, parent="6"))
+    incoming.take(packed("display_data", {}, parent=6))
     incoming.take(packed("no_such_message", {}))
     incoming.flush()
     assert told(incoming) == []
@@ -58,13 +59,19 @@ def test_what_nbclient_cannot_take_is_a_violation(incoming):
 
 
 @pytest.mark.parametrize("parts", [
-    [b"{}", b"{}", b"{}"], [b"{}", b"{}", b"{}", b"{"], [b"{}", b"[]", b"{}", b"{}"],
-    [b"{}", b"{}", b"{}", b"[" * 100_000],
+    [], [b"{}"], [b"{"], [b"[]"], [b"7"], [b'"header"'], [b"[" * 100_000],
+    [b'{"header": {}, "metadata": {}}'], [b'{"header": {}, "metadata": [], "content": {}}'],
 ])  # fmt: skip
 def test_a_malformed_message_is_refused(parts):
-    frame = frames.Frame(frames.MESSAGE, 7, frames.pack_parts({"channel": "iopub"}, parts))
+    frame = frames.Frame(frames.MESSAGE, 7, frames.pack_parts({}, parts))
     with pytest.raises(frames.ProtocolError):
         message(frame)
+
+
+def test_a_message_has_the_form_that_nbclient_knows():
+    channel, msg = message(packed("display_data", {"data": {}}))
+    assert (channel, msg["msg_type"], msg["content"]) == ("iopub", "display_data", {"data": {}})
+    assert (msg["parent_header"], msg["buffers"]) == ({"msg_id": "7"}, [b"a buffer"])
 
 
 def test_a_date_that_is_none_is_left_out():

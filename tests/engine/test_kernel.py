@@ -28,9 +28,30 @@ def test_a_message_travels_as_one_frame(ends):
     )
     frame = reader.frame(time.monotonic() + 5)
     head, parts = frames.unpack_parts(frame.payload)
-    assert (frame.kind, frame.serial, head) == (frames.MESSAGE, 5, {"channel": "iopub"})
-    assert json.loads(parts[3]) == content
-    assert parts[4] == b"12"
+    said = json.loads(parts[0])
+    assert (frame.kind, frame.serial, head) == (frames.MESSAGE, 5, {})
+    assert (said["channel"], said["content"]) == ("iopub", content)
+    assert said["header"]["msg_type"] == "display_data"
+    assert parts[1] == b"12"
+
+
+@pytest.mark.parametrize(("kind", "content", "waits"), [
+    ("status", {"execution_state": "busy"}, True),
+    ("execute_reply", {"status": "ok"}, True),
+    ("status", {"execution_state": "idle"}, False),
+    ("execute_input", {"code": "x"}, False),
+    ("display_data", {"data": {}}, False),
+])  # fmt: skip
+def test_only_what_announces_another_message_waits_for_it(ends, kind, content, waits):
+    pipe, reader = ends
+    session = PipeSession(key=b"")
+    session.send(pipe, kind, content, parent_message(5, "x"))
+    if waits:
+        with pytest.raises(frames.Late):
+            reader.frame(time.monotonic() + 0.05)
+        session.send(pipe, "display_data", {"data": {}}, parent_message(5, "x"))
+    first = frames.unpack_parts(reader.frame(time.monotonic() + 5).payload)[1][0]
+    assert json.loads(first)["header"]["msg_type"] == kind
 
 
 def test_a_process_that_a_cell_forked_sends_no_messages(ends):
