@@ -51,13 +51,11 @@ def explains(answer, case, mode):
 
 
 def planted(answer, case, mode):
-    """gradient_check: what the checker says of one planted function, at one or two points."""
+    """gradient_check: what the checker says of one planted function."""
     name = case.options["planted"]
-    said = [answer(PLANTED[name], tf.constant(x)) for x in case.inputs.values()]
-    if any(type(word).__name__ == "Blank" for word in said):
-        return {f"entry:{name}": next(w for w in said if type(w).__name__ == "Blank")}
-    words = {bool(word) if np.ndim(word) == 0 and word is not None else word for word in said}
-    return {f"entry:{name}": words.pop() if len(words) == 1 else "it depends on the point"}
+    word = answer(PLANTED[name], tf.constant(case.inputs["x"]))
+    plain = word is not None and type(word).__name__ != "Blank" and np.ndim(word) == 0
+    return {f"entry:{name}": bool(word) if plain else word}
 
 
 def _with_rule(forward, rule):
@@ -119,7 +117,7 @@ PLANTED = {
     "matrix product": lambda x: x @ _square(x),
     "broadcast sum": lambda x: tf.sin(x + _row(x)),
     "softmax": tf.nn.softmax,
-    "one number out": tf.reduce_logsumexp,
+    "one number out": tf.nn.l2_loss,
     "one number in": tf.tanh,
     "three axes": lambda x: x * tf.constant([[1.0], [2.0]], x.dtype),
 }
