@@ -42,13 +42,16 @@ class Plan:
         return verdict.decide(self.terms, self.key, self.request.cases, observation, self.part)
 
 
-def fresh(chapter: Chapter, exercise_id: str, part: str | None, seed: int) -> Plan:
-    """A plan on fresh inputs, from the chapter's reference. CourseError if there is none."""
+def fresh(
+    chapter: Chapter, exercise_id: str, part: str | None, seed: int, starter: str = ""
+) -> Plan:
+    """A plan on fresh inputs, from the chapter's reference. CourseError if there is none.
+    `starter` is the learner's text as it was handed out."""
     exercise = _exercises(chapter).get(exercise_id)
     if exercise is None:
         raise CourseError(f"{chapter.name} has no exercise {exercise_id!r}")
     cases, answers = _drawn(chapter, _stamp(chapter), exercise_id, seed)
-    said = terms(exercise, _starter(chapter.root, exercise_id), chapter.name)
+    said = terms(exercise, starter, chapter.name)
     return Plan(said, cases, answers, part, chapter.probes)
 
 
@@ -77,12 +80,6 @@ def _exercises(chapter: Chapter) -> dict[str, Exercise]:
 @lru_cache(maxsize=32)
 def _loaded(chapter: Chapter, stamp: int) -> dict[str, Exercise]:
     return chapter.exercises()
-
-
-def _starter(root: Path, exercise_id: str) -> str:
-    """The starter as it was handed out: from data/, so that nothing of the builder is loaded."""
-    entry = _find(root, exercise_id)
-    return "" if entry is None else entry[0][0].starter
 
 
 def stored(root: Path, exercise_id: str, part: str | None) -> Plan:
@@ -123,7 +120,9 @@ def plan(course: Course, exercise_id: str, part: str | None, seed: int) -> Plan:
     """A plan on fresh inputs for grading; CourseError where no chapter has this exercise."""
     entry = _find(course.root, exercise_id)
     if entry is not None:
-        return fresh(Chapter(course.root, entry[0][0].chapter), exercise_id, part, seed)
+        said = entry[0][0]
+        chapter = Chapter(course.root, said.chapter)
+        return fresh(chapter, exercise_id, part, seed, said.starter)
     for chapter in course.chapters:  # not built yet
         if exercise_id in _exercises(chapter):
             return fresh(chapter, exercise_id, part, seed)

@@ -64,6 +64,7 @@ def _application() -> PipeApp:
     config.HistoryManager.enabled = False  # it would start a thread and a database
     config.IPKernelApp.capture_fd_output = False
     app: PipeApp = PipeApp.instance(config=config, log_level=50)
+    app.log.setLevel(50)  # its handler drops all below, but every cell would make a record
     app.init_profile_dir()
     return app
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
@@ -42,18 +43,19 @@ def has_hidden(source: str) -> bool:
     return BEGIN in source
 
 
-def calls(source: str) -> list[Call]:
-    """The checks in `source`, each once, in order; [] where it is no plain Python.
+@lru_cache(maxsize=1024)  # the master copies of a chapter's cells: the same for every student
+def calls(source: str) -> tuple[Call, ...]:
+    """The checks in `source`, each once, in order; none where it is no plain Python.
 
     With a partial_credit among them, only partial credit counts: its number is the grade.
     """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
-        return []
+        return ()
     found = [_read(node) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    known = list(dict.fromkeys(call for call in found if call is not None))
-    partial = [call for call in known if call.points is not None]
+    known = tuple(dict.fromkeys(call for call in found if call is not None))
+    partial = tuple(call for call in known if call.points is not None)
     return partial or known
 
 

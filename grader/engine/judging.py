@@ -43,7 +43,7 @@ class Judged:
     grade_id: str
     most: float
     master: str
-    calls: list[checks.Call]
+    calls: tuple[checks.Call, ...]
     plans: list[Any] = field(default_factory=list)
 
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import nbformat
 from nbconvert.exporters import Exporter
 from nbformat import NotebookNode
+from nbformat.v4.nbjson import BytesEncoder
+from nbformat.v4.rwbase import split_lines, strip_transient
+
+
+def written(nb: NotebookNode) -> str:
+    """`nb` as nbformat.writes has it. That copies the notebook and checks it once more; this one
+    has been checked, and is not to be used afterwards: its texts are split into lines."""
+    plain = strip_transient(split_lines(nb))
+    return json.dumps(plain, cls=BytesEncoder, indent=1, sort_keys=True,
+                      separators=(",", ": "), ensure_ascii=False)  # fmt: skip
 
 
 class Preprocessors:

@@ -17,7 +17,7 @@ from nbgrader.utils import remove, rmtree
 from grader.engine import intake, outcome, trouble
 from grader.engine.execute import EngineExecute
 from grader.engine.judging import Judge
-from grader.engine.once import Preprocessors
+from grader.engine.once import Preprocessors, written
 from grader.engine.outcome import Outcome
 from grader.engine.work import Job, Result
 
@@ -123,12 +123,10 @@ class Stages(Autograde):  # type: ignore[misc]
             submission.fault(result.fault[0], f"{part.name}.ipynb: {result.fault[1]}")
         wanted = [each for each in self.autograde_preprocessors if not is_engine(each)]
         nb, resources = self.halves.apply("record", wanted, nb, resources)
-        self.write_single_notebook(nbformat.writes(nb) + "\n", resources)
-        for cell in nb.cells:
-            if utils.is_grade(cell):
-                score, most = _grade(cell)
-                told.score += score
-                told.most += most
+        grades = [_grade(cell) for cell in nb.cells if utils.is_grade(cell)]
+        self.write_single_notebook(written(nb) + "\n", resources)
+        told.score += sum(score for score, _ in grades)
+        told.most += sum(most for _, most in grades)
 
     def discard(self, submission: Submission) -> None:
         """Remove what a failed or killed run left of a submission in autograded/."""

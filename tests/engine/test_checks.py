@@ -20,11 +20,11 @@ def test_the_hidden_region_is_cut():
 
 
 def test_one_check_seen_twice_is_one_question():
-    assert checks.calls(CELL) == [checks.Call("binarize", "binarize", "gradient")]
+    assert checks.calls(CELL) == (checks.Call("binarize", "binarize", "gradient"),)
 
 
 def test_partial_credit_rules_the_cell():
-    assert checks.calls(TABLE) == [checks.Call("where", "where", None, 12.0)]
+    assert checks.calls(TABLE) == (checks.Call("where", "where", None, 12.0),)
 
 
 def test_expressions_and_positions():
@@ -34,7 +34,7 @@ def test_expressions_and_positions():
 
 @pytest.mark.parametrize("source", ["assert f(1) == 2", "%time f()", "check(x)", "check(name, f)"])
 def test_ordinary_tests_hold_no_checks(source):
-    assert checks.calls(source) == []
+    assert checks.calls(source) == ()
 
 
 def test_a_master_cell_that_cannot_be_read_is_the_instructors_error():

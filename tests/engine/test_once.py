@@ -1,12 +1,13 @@
 import copy
 
+import nbformat
 import pytest
 from nbconvert.exporters import NotebookExporter
 from nbconvert.preprocessors import Preprocessor
 from nbformat import ValidationError
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from grader.engine.once import Preprocessors
+from grader.engine.once import Preprocessors, written
 
 
 class Marks(Preprocessor):
@@ -60,3 +61,22 @@ def test_the_result_is_that_of_an_exporter():
 def test_a_notebook_that_is_none_any_more_is_refused():
     with pytest.raises(ValidationError):
         Preprocessors(NotebookExporter()).apply("one", [Spoils], notebook(), {})
+
+
+def test_what_is_written_is_what_nbformat_writes():
+    outputs = [
+        new_output("stream", text="a\nb\r\n\u2028é"),
+        new_output("stream", name="stderr"),
+        new_output("error", ename="E", evalue="é", traceback=["one\ntwo"]),
+        new_output("display_data", data={
+            "text/plain": "x\ny", "image/png": "iVBO\n", "application/json": {"b": [1.5e-7, None]},
+            "text/html": "<p>\n</p>\n", "application/vnd.x+json": [], "image/svg+xml": "<svg/>\n",
+        }),
+        new_output("execute_result", execution_count=3, data={}),
+    ]  # fmt: skip
+    cells = [new_code_cell("x = 1\ny", outputs=outputs, metadata={"trusted": True, "points": 2.0})]
+    nb = new_notebook(cells=[*cells, new_markdown_cell("a\n\n", attachments={})],
+                      metadata={"signature": "x", "orig_nbformat": 2, "z": 1, "a": {}})  # fmt: skip
+    expected = nbformat.writes(nb)
+    assert written(nb) == expected
+    assert nbformat.reads(expected, 4).cells[0].outputs[0].text == "a\nb\r\n\u2028é"
