@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from nbgrader.converters.base import NbGraderException
 from traitlets.config import Config
 
 from grader.course import CourseError
-from grader.engine import memory, sandbox, warm
+from grader.engine import memory, places, sandbox, warm
 from grader.engine.autograde import EngineAutograde
 from grader.engine.execute import EngineExecute
 from grader.engine.executor import Executor
@@ -96,7 +95,7 @@ def probe_sandbox(root: Path, tensorflow: bool = True) -> list[sandbox.Layer]:
     warm.zygote(root, tensorflow=tensorflow).launch()  # warms up while the configuration is read
     fork = EngineExecute(parent=_app(root, None, False)).fork
     zygote = warm.zygote(root, tensorflow=tensorflow, fork=fork)
-    with tempfile.TemporaryDirectory(prefix="grader-scratch-") as scratch:
+    with places.Folder("scratch") as scratch:
         try:
             zygote.start()
             process = zygote.spawn(limits, scratch=None if zygote.namespaced else scratch)

@@ -11,14 +11,13 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from grader.engine import frames
+from grader.engine import frames, places
 from grader.engine.limits import Limits
 
 START_SECONDS = 180.0
@@ -121,7 +120,8 @@ class Zygote:
     def _launch(self) -> None:
         self.namespaced = None
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.home = tempfile.mkdtemp(prefix="grader-zygote-")
+        self.folder = places.Folder("zygote")
+        self.home = self.folder.path
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         environment = {**kept, **FIXED, "HOME": self.home, "IPYTHONDIR": f"{self.home}/.ipython",
                        "MPLCONFIGDIR": f"{self.home}/mpl"}  # fmt: skip
@@ -187,7 +187,7 @@ class Zygote:
         self.process.wait()
         self.process = None
         self.log.close()
-        shutil.rmtree(self.home, ignore_errors=True)
+        self.folder.remove()
 
 
 def wait_ready(process: Process, limits: Limits) -> dict[str, Any]:

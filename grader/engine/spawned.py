@@ -11,12 +11,11 @@ import os
 import shutil
 import socket
 import subprocess
-import tempfile
 from collections import deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from grader.engine import frames, host
+from grader.engine import frames, host, places
 from grader.engine.limits import Limits
 from grader.engine.meeting import Started
 
@@ -71,7 +70,8 @@ class Spawned(host.Zygote):
         """Start a first process, without waiting."""
         with self.lock:
             if not self.alive:
-                self.home = tempfile.mkdtemp(prefix="grader-spawned-")
+                self.folder = places.Folder("spawned")
+                self.home = self.folder.path
                 self._fill()
 
     @property
@@ -118,11 +118,11 @@ class Spawned(host.Zygote):
     def close(self) -> None:
         """End the processes that wait, and those that run."""
         with self.lock:
-            running, waiting, home = self.running, self.waiting, self.home
+            running, waiting, there = self.running, self.waiting, self.alive
             self.running, self.waiting, self.home = [], deque(), ""
         for started in running:
             started.strike()  # whoever runs it tidies up
         for started in waiting:
             started.end()
-        if home:
-            shutil.rmtree(home, ignore_errors=True)
+        if there:
+            self.folder.remove()

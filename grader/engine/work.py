@@ -7,17 +7,16 @@ the questions. Deciding what they are worth stays with the engine (`judging`).
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
-from grader.engine import frames, memory, sandbox
+from grader.engine import frames, memory, places, sandbox
 from grader.engine.client import Ended, ForkClient, error_output
 from grader.engine.host import Process, Zygote, ZygoteError, wait_ready
 from grader.engine.limits import Limits
@@ -88,17 +87,13 @@ def run(zygote: Zygote, job: Job, wanted: Callable[[], bool] = lambda: True) -> 
 def _run(zygote: Zygote, job: Job) -> Result:
     started = time.monotonic()
     result = Result(job.notebook)
-    scratch = None if _namespaced(zygote) else tempfile.mkdtemp(prefix="grader-scratch-")
-    try:
+    with nullcontext() if _namespaced(zygote) else places.Folder("scratch") as scratch:
         process = _spawn(zygote, job, scratch)
         try:
             with memory.guarded(process, job.limits) as guard:
                 _converse(process, job, result, guard)
         finally:
             process.kill()
-    finally:
-        if scratch:
-            shutil.rmtree(scratch, ignore_errors=True)
     result.seconds = time.monotonic() - started
     return result
 

@@ -159,7 +159,7 @@ def test_all_end_with_an_engine_that_is_killed(tmp_path):
     engine = subprocess.Popen(
         [sys.executable, "-c", ENGINE], env={**os.environ, "TMPDIR": str(tmp_path)}
     )
-    while not list(tmp_path.glob("grader-scratch-*/work/started")):
+    while not list(tmp_path.glob("grader-engine-scratch-*/work/started")):
         assert engine.poll() is None
         time.sleep(0.1)
     left = [each.pid for each in psutil.Process(engine.pid).children(recursive=True)]

@@ -1,0 +1,109 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from grader.engine import places
+
+HOLDER = """
+import sys, time
+from grader.engine import places
+print(places.Folder("test").path, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture(autouse=True)
+def apart(tmp_path, monkeypatch):
+    """A folder of its own for temporary files, here and in what is started."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    places._sweep_once.cache_clear()
+
+
+def aged(path):
+    old = time.time() - 2 * places.YOUNG
+    os.utime(path, (old, old))
+    return path
+
+
+@pytest.fixture
+def holder():
+    process = subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True)
+    yield process, process.stdout.readline().strip()
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_folder_is_made_and_removed_with_all_in_it(tmp_path):
+    with places.Folder("test") as path:
+        assert os.path.dirname(path) == str(tmp_path)
+        (tmp_path / path / "file").write_text("x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_written_while_it_is_removed_is_removed_too(monkeypatch):
+    folder, remove, writes = places.Folder("test"), places.shutil.rmtree, [1, 2]
+
+    def rmtree(path, ignore_errors):
+        remove(path, ignore_errors=ignore_errors)
+        if writes:
+            os.mkdir(path)
+            writes.pop()
+
+    monkeypatch.setattr(places.shutil, "rmtree", rmtree)
+    monkeypatch.setattr(places, "PAUSE", 0.0)
+    folder.remove()
+    assert not os.path.exists(folder.path)
+
+
+def test_only_what_a_killed_process_left_is_swept(holder, tmp_path):
+    process, path = holder
+    kept = places.Folder("test")
+    for name in ("grader-engine-file", "somebody-elses"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "grader-engine-link").symlink_to(tmp_path / "there")
+    (tmp_path / "there").mkdir()
+    for each in tmp_path.iterdir():
+        aged(each)
+    before = {each.name for each in tmp_path.iterdir()}
+    places.sweep()
+    assert {each.name for each in tmp_path.iterdir()} == before, "the process still lives"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    places.sweep()
+    assert before - {each.name for each in tmp_path.iterdir()} == {os.path.basename(path)}
+    kept.remove()
+
+
+def test_a_new_folder_is_left_alone(tmp_path):
+    new = tmp_path / "grader-engine-new"  # made, not locked yet
+    new.mkdir()
+    places.sweep()
+    assert new.is_dir()
+    aged(new)
+    places.sweep()
+    assert not new.exists()
+
+
+def test_the_first_folder_of_a_process_sweeps(tmp_path):
+    left = tmp_path / "grader-engine-left"
+    left.mkdir()
+    aged(left)
+    places.Folder("test").remove()
+    assert not left.exists()
+
+
+def test_without_locks_nothing_is_swept(tmp_path, monkeypatch):
+    monkeypatch.setattr(places, "LOCKS", False)
+    left = tmp_path / "grader-engine-left"
+    left.mkdir()
+    aged(left)
+    places.sweep()
+    assert left.is_dir()
+    places.Folder("test").remove()
+    assert list(tmp_path.iterdir()) == [left]
