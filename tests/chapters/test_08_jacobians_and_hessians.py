@@ -169,7 +169,9 @@ def test_hessian_matrix(exercise, case):
         for name, array in arrays.items():
             found[name] = flat[at : at + array.size].reshape(array.shape)
             at += array.size
-        w, b, u = (np.sum(found[k] ** 2) / 2 if k in found else 0 for k in "wbu")
+        if "b" not in found:
+            return np.sum(exp(found["w"])) + np.sum(exp(found["u"]))
+        w, b, u = (np.sum(found[name] ** 2) / 2 for name in "wbu")
         return w * b + u
 
     flat = np.concatenate([a.ravel() for a in arrays.values()])
