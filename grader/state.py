@@ -52,7 +52,7 @@ def update(change: Callable[[State], None]) -> None:
         return
     state = read()
     change(state)
-    text = json.dumps(state, indent=1, ensure_ascii=False, sort_keys=True)
+    text = json.dumps(state, ensure_ascii=False, sort_keys=True)
     try:
         handle, name = tempfile.mkstemp(dir=file.parent, prefix=FILE)
     except OSError:

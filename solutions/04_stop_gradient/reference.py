@@ -661,7 +661,7 @@ def _fourier(case, sign=1.0, half=0.5, orders=None, circle=2 * np.pi):
 
 def _fourier_inputs(rng, shape, dtype):
     x = draw.uniform(rng, -2.4, 2.4, shape, dtype)
-    return {"x": x, "terms": int(rng.integers(2, 5))}
+    return {"x": x, "terms": int(rng.integers(2, 4))}
 
 
 fourier_floor = Exercise(
