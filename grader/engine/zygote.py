@@ -74,17 +74,14 @@ def serve(control: socket.socket, setup: dict[str, Any], spaces: list[layers.Lay
     prepared = sandbox.prepare(spaces or off, setup["public"], setup["hidden"])
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if prepared.namespaced else -1
     control.send(json.dumps({"namespaced": prepared.namespaced}).encode())
-    children = select.poll()
-    children.register(control, select.POLLIN)
+    orders = select.poll()
+    orders.register(control, select.POLLIN)
     while True:
-        children.poll(1000)
+        asked = orders.poll(1000)
         _reap()
-        try:
-            request, descriptors, _, _ = socket.recv_fds(
-                control, REQUEST_BYTES, 1, socket.MSG_DONTWAIT
-            )
-        except BlockingIOError:
+        if not asked:
             continue
+        request, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 1)
         if not request:
             os._exit(0)
         channel = socket.socket(fileno=descriptors[0])

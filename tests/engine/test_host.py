@@ -1,7 +1,9 @@
 import os
 import signal
 import tempfile
+import time
 
+import psutil
 import pytest
 
 from grader.engine.host import Zygote, ZygoteError, wait_ready
@@ -41,3 +43,15 @@ def test_what_it_said_last_is_in_the_error(zygote, monkeypatch):
     monkeypatch.setattr("grader.engine.host.sys.executable", "/bin/false")
     with pytest.raises(ZygoteError, match="did not start"):
         zygote.start()
+
+
+def test_a_child_that_ended_is_waited_for_without_a_next_one(zygote):
+    process = zygote.spawn(Limits())
+    wait_ready(process, Limits())
+    warm = psutil.Process(zygote.process.pid)
+    before = len(warm.children(recursive=True))
+    process.kill()
+    deadline = time.monotonic() + 20
+    while len(warm.children(recursive=True)) == before:  # a zombie is one of them
+        assert time.monotonic() < deadline, [each.status() for each in warm.children(True)]
+        time.sleep(0.1)
