@@ -50,6 +50,7 @@ def test_a_child_that_ended_is_waited_for_without_a_next_one(zygote):
     wait_ready(process, Limits())
     warm = psutil.Process(zygote.process.pid)
     before = len(warm.children(recursive=True))
+    time.sleep(2.5)  # the zygote looks once a second
     process.kill()
     deadline = time.monotonic() + 20
     while len(warm.children(recursive=True)) == before:  # a zombie is one of them
