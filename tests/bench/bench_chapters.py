@@ -18,6 +18,8 @@ from processes import cpu, reaped
 from rich.console import Console
 from rich.table import Table
 
+REAPED = 2.5  # seconds after which the zygote has looked for children that ended
+
 
 class Clock:
     """Adds up the CPU seconds that submissions use within a method of ForkClient."""
@@ -69,7 +71,8 @@ def main() -> None:
 
 
 def measure(root, chapter, students, cells, probes):
-    """Means over the submissions of one run, from the end of the first, which warms up, on."""
+    """Means over the submissions of one run; for the writer, which warms up with the first one,
+    over the others."""
     from grader.build.release import register
     from grader.course import Course
     from grader.engine import warm
@@ -84,19 +87,19 @@ def measure(root, chapter, students, cells, probes):
         shutil.copy(chapter.solution, folder)
     zygote = warm.zygote(root)
     zygote.start()
-    marks = []
+    before, marks = (cells.seconds, probes.seconds, reaped(zygote.process.pid)), []
 
     def mark(outcome):
         if outcome.state != "started":
             assert outcome.state == "graded", outcome
-            marks.append((cells.seconds, probes.seconds, cpu(resource.RUSAGE_SELF),
-                          reaped(zygote.process.pid)))  # fmt: skip
+            marks.append(cpu(resource.RUSAGE_SELF))
 
     run = grade(root, chapter.name, names, jobs=1, watch=mark)
     assert len(run.outcomes) == len(names)
-    ran, asked, own, child = (
-        (last - first) / students for first, last in zip(marks[0], marks[-1], strict=True)
-    )
+    time.sleep(REAPED)
+    after = cells.seconds, probes.seconds, reaped(zygote.process.pid)
+    ran, asked, child = ((b - a) / len(names) for a, b in zip(before, after, strict=True))
+    own = (marks[-1] - marks[0]) / students
     return ran, asked, own + child - ran - asked, own
 
 
