@@ -18,7 +18,7 @@ from .key import SILENT, Key, Terms, key, said, terms
 from .probe import outcome
 from .probe.request import CARD
 from .verdict.compare import asked, compare
-from .verdict.tolerance import relative
+from .verdict.tolerance import agree, relative
 
 Shown = frozenset[tuple[str, str]]  # mistake, part
 Draw = tuple[tuple[Case, ...], Key]
@@ -61,7 +61,7 @@ def draw(exercise: Exercise, seed: int, wanted: Shown) -> Draw:
     told, best, most = terms(exercise), None, -1
     for again in range(DRAWS):
         drawn = _drawn(exercise, seed, again)
-        count = len(wanted & shown(told, *drawn))
+        count = len(shown(told, *drawn, wanted))
         if count > most:
             best, most = drawn, count
         if count == len(wanted):
@@ -75,8 +75,11 @@ def _drawn(exercise: Exercise, seed: int, again: int = 0) -> Draw:
     return tuple(cases), key(exercise, cases)
 
 
-def shown(exercise: Terms, cases: Sequence[Case], answers: Key) -> Shown:
-    """The mistakes that are clearly off somewhere, each with the part in which it is."""
+def shown(
+    exercise: Terms, cases: Sequence[Case], answers: Key, wanted: Shown | None = None
+) -> Shown:
+    """The mistakes that are clearly off somewhere, each with the part in which it is; of those
+    that are `wanted`, if these are named."""
     found = set[tuple[str, str]]()
     for case in cases:
         for mode in case.modes:
@@ -86,6 +89,7 @@ def shown(exercise: Terms, cases: Sequence[Case], answers: Key) -> Shown:
                     (name, part)
                     for name, given in answers.mistakes.items()
                     if (name, part) not in found
+                    and (wanted is None or (name, part) in wanted)
                     and (value := said(given, case.name, mode, what)) is not SILENT
                     and differs(value, truth, case, exercise.tolerance)
                 }
@@ -97,5 +101,8 @@ def differs(value: Any, truth: Any, case: Case, tolerance: float) -> bool:
     if isinstance(value, Either):
         return all(differs(option, truth, case, tolerance) for option in value.options)
     seen = outcome.of(np.asarray(value) if isinstance(value, float | int) else value)
+    rtol = CLEARLY * relative(case.dtype, tolerance)
+    if seen.array is not None and isinstance(truth, np.ndarray):  # `compare` also seeks the worst
+        return not agree(seen.array, truth, rtol)
     dtype = seen.array.dtype.name if seen.array is not None else ""
-    return compare(seen, truth, dtype, CLEARLY * relative(case.dtype, tolerance))[0] != "right"
+    return compare(seen, truth, dtype, rtol)[0] != "right"
