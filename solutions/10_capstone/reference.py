@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -561,6 +562,7 @@ MEASURED = {
 SLACK = 0.03
 
 
+@lru_cache(maxsize=1)
 def digits() -> tuple[np.ndarray, np.ndarray]:
     """Images (1797, 8, 8) in [0, 1] and their labels."""
     with np.load(Path(__file__).resolve().parents[2] / "data" / "digits.npz") as file:
@@ -629,9 +631,13 @@ def predictor(id: str, reread: str, hints: tuple[str, ...], weight: float, also:
 def labels_of(case: Case) -> np.ndarray:
     """The label of each image of a case: that of the held-out digit it was made of."""
     images, labels = (part[-HELD_OUT:] for part in digits())
-    levels = {np.round(16 * image).astype(int).tobytes(): k for image, k in zip(images, labels,
-              strict=True)}  # fmt: skip
-    return np.array([levels[np.round(16 * i).astype(int).tobytes()] for i in case.inputs["images"]])
+    known = dict(zip(_levels(images), labels, strict=True))
+    return np.array([known[levels] for levels in _levels(case.inputs["images"])])
+
+
+def _levels(images: np.ndarray) -> list[bytes]:
+    """The grey levels of each image, 0 to 16."""
+    return [image.tobytes() for image in np.round(16 * images).astype(np.uint8)]
 
 
 BINARY = predictor(
