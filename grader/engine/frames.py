@@ -11,6 +11,7 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,9 +54,14 @@ class Frame:
     payload: bytes
 
 
-def pack_parts(head: dict[str, Any], parts: list[bytes]) -> bytes:
+def _packed(head: dict[str, Any]) -> bytes:
+    return json.dumps(head).encode()
+
+
+def pack_parts(head: dict[str, Any], parts: list[bytes],
+               pack: Callable[[dict[str, Any]], bytes] = _packed) -> bytes:  # fmt: skip
     """JSON head, then raw byte strings whose lengths the head lists."""
-    text = json.dumps({**head, "lengths": [len(part) for part in parts]}).encode()
+    text = pack({**head, "lengths": [len(part) for part in parts]})
     return b"".join([LENGTHS.pack(len(text)), text, *parts])
 
 

@@ -36,7 +36,7 @@ class PipeSession(Session):
         if writer is not None and os.getpid() == self.pid:
             said = {"channel": stream.channel, **{name: msg[name] for name in frames.SAID}}
             raw = [bytes(memoryview(part).cast("B")) for part in buffers or []]
-            packed = frames.pack_parts({}, [self.pack(said), *raw])
+            packed = frames.pack_parts(said, raw, self.pack)
             more = not raw and _announces(msg)
             writer.send(frames.MESSAGE, serial_of(msg["parent_header"]), packed, more)
         return msg

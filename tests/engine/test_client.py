@@ -65,7 +65,7 @@ def made():
 def message(kind, content, channel="iopub"):
     def pack(serial):
         said = {"channel": channel, "header": {"msg_type": kind}, "metadata": {}}
-        return frames.pack_parts({}, [json.dumps({**said, "content": content}).encode()])
+        return frames.pack_parts({**said, "content": content}, [])
 
     return frames.MESSAGE, pack
 
