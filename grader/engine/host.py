@@ -121,13 +121,13 @@ class Zygote:
         self.namespaced = None
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.folder = places.Folder("zygote")
-        self.home = self.folder.path
+        home = self.folder.path
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-        environment = {**kept, **FIXED, "HOME": self.home, "IPYTHONDIR": f"{self.home}/.ipython",
-                       "MPLCONFIGDIR": f"{self.home}/mpl"}  # fmt: skip
+        environment = {**kept, **FIXED, "HOME": home, "IPYTHONDIR": f"{home}/.ipython",
+                       "MPLCONFIGDIR": f"{home}/mpl"}  # fmt: skip
         self.control.send(json.dumps(self.setup).encode())  # children can read a command line
         command = [sys.executable, "-I", "-m", "grader.engine.zygote", str(theirs.fileno())]
-        self.log = open(f"{self.home}/log", "w+b")  # noqa: SIM115
+        self.log = open(f"{home}/log", "w+b")  # noqa: SIM115
         self.process = subprocess.Popen(
             command, pass_fds=[theirs.fileno()], env=environment, cwd="/",
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)  # fmt: skip

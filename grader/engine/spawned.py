@@ -64,20 +64,25 @@ class Spawned(host.Zygote):
                  sandboxed: bool = True, tensorflow: bool = True) -> None:  # fmt: skip
         super().__init__(public, hidden, sandboxed, tensorflow)
         self.waiting, self.running = deque[Started](), list[Started]()
-        self.namespaced, self.number, self.home = False, 0, ""
+        self.namespaced, self.number = False, 0
+        self.place: places.Folder | None = None
 
     def launch(self) -> None:
         """Start a first process, without waiting."""
         with self.lock:
             if not self.alive:
-                self.folder = places.Folder("spawned")
-                self.home = self.folder.path
+                self.place = places.Folder("spawned")
                 self._fill()
 
     @property
     def alive(self) -> bool:
         """Whether it has been started and not closed."""
-        return bool(self.home)
+        return self.place is not None
+
+    @property
+    def home(self) -> str:
+        """The home of all its processes; empty once it is closed."""
+        return self.place.path if self.place else ""
 
     def start(self) -> None:
         """As `launch`: it is `spawn` that waits for a process to be warm."""
@@ -91,8 +96,8 @@ class Spawned(host.Zygote):
 
     def _environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in (*host.KEPT, *WINDOWS) if name in os.environ}
-        places = dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP"), self.home)
-        return {**kept, **host.FIXED, **places, "IPYTHONDIR": os.path.join(self.home, ".ipython"),
+        homes = dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP"), self.home)
+        return {**kept, **host.FIXED, **homes, "IPYTHONDIR": os.path.join(self.home, ".ipython"),
                 "MPLCONFIGDIR": os.path.join(self.home, "mpl")}  # fmt: skip
 
     def spawn(self, limits: Limits, cwd: str = "work", course: Mapping[str, str] | None = None,
@@ -118,11 +123,11 @@ class Spawned(host.Zygote):
     def close(self) -> None:
         """End the processes that wait, and those that run."""
         with self.lock:
-            running, waiting, there = self.running, self.waiting, self.alive
-            self.running, self.waiting, self.home = [], deque(), ""
+            running, waiting, place = self.running, self.waiting, self.place
+            self.running, self.waiting, self.place = [], deque(), None
         for started in running:
             started.strike()  # whoever runs it tidies up
         for started in waiting:
             started.end()
-        if there:
-            self.folder.remove()
+        if place is not None:
+            place.remove()
