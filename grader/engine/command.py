@@ -41,15 +41,18 @@ def _print(pipe: int, child: subprocess.Popen[bytes]) -> None:
     """Until the pipe is closed, or the shell has ended and left others behind who hold it."""
     decode = codecs.getincrementaldecoder("utf-8")("replace").decode
     readable = waiting.readable(pipe)
+    ended = False
     while True:
-        if readable(TICK):
+        if readable(0 if ended else TICK):
             block = os.read(pipe, 65536)
             print(decode(block, final=not block).replace("\n", "\r\n"), end="")
             sys.stdout.flush()
             if not block:
                 return
-        elif child.poll() is not None:
+        elif ended:
             return
+        else:
+            ended = child.poll() is not None  # its last words may have come meanwhile: look again
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

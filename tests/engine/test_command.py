@@ -1,6 +1,7 @@
 import os
 import signal
 import threading
+import time
 
 import pytest
 
@@ -20,6 +21,18 @@ def test_a_signal_is_a_negative_status(cmd, status):
 def test_a_letter_that_comes_in_two_pieces_is_whole(capsys):
     command.run(r"printf '\303'; sleep 0.3; printf '\251'")
     assert capsys.readouterr().out == "é"
+
+
+def test_what_the_shell_says_last_is_printed_when_it_ends_between_two_looks(capsys, monkeypatch):
+    looks = iter((False, True, True))  # too early, its words, its end
+
+    def look(seconds):
+        time.sleep(0.3)  # a busy machine: the shell speaks and ends meanwhile
+        return next(looks)
+
+    monkeypatch.setattr(command.waiting, "readable", lambda pipe: look)
+    command.run("echo last")
+    assert capsys.readouterr().out == "last\r\n"
 
 
 def test_a_process_left_behind_is_not_waited_for(capsys):
