@@ -1,7 +1,6 @@
 """A warm process without TensorFlow for most tests, and small helpers to run cells in it."""
 
 import shutil
-import time
 from contextlib import suppress
 
 import psutil
@@ -14,6 +13,7 @@ from grader.engine import warm, work
 from grader.engine.host import Zygote
 from grader.engine.limits import Limits
 from tests.engine.tiny import Tiny
+from tests.eventually import eventually
 
 
 @pytest.fixture(scope="session")
@@ -73,14 +73,14 @@ def text_of(cell):
 
 
 def gone(pid):
-    """Whether a process has ended, or does within seconds."""
-    for _ in range(100):
+    """Whether a process has ended, or does so soon."""
+
+    def ended():
         with suppress(psutil.NoSuchProcess):
-            if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-                time.sleep(0.1)
-                continue
+            return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
         return True
-    return False
+
+    return eventually(ended)
 
 
 @pytest.fixture

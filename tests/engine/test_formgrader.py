@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from grader.engine import formgrader
+from tests.eventually import eventually
 
 SLOW = "import time\ntime.sleep(4)\ndef add(a, b):\n    return a + b"
 
@@ -106,7 +107,7 @@ def test_the_server_answers_while_a_submission_is_graded(server, tiny):
     tiny.submit("bob")
     with ThreadPoolExecutor(2) as pool:
         ada = pool.submit(server.autograde, "ada")
-        wait_for(lambda: server.runs() >= 1)  # her slow cell takes 4 s from about here
+        assert eventually(lambda: server.runs() >= 1)  # her slow cell takes 4 s from about here
         began = time.monotonic()
         server.status()
         print(f"GET /api/status took {time.monotonic() - began:.3f} s")
@@ -140,19 +141,12 @@ def test_what_cannot_be_graded_is_told_with_its_log(server, tiny):
     runs = server.runs()
     with ThreadPoolExecutor(1) as pool:
         lost = pool.submit(server.autograde, "eve")
-        wait_for(lambda: server.runs() > runs)
+        assert eventually(lambda: server.runs() > runs)
         os.kill(server.family()[1], signal.SIGKILL)
         assert lost.result()["success"] is False
         assert "grading process ended" in lost.result()["error"]
     assert server.autograde("eve")["success"] is True
     assert tiny.scores("eve") == (9, False)
-
-
-def wait_for(what, seconds=120):
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "never happened"
-        time.sleep(0.05)
 
 
 def test_orders_are_answered_one_by_one_and_a_dead_clerk_is_an_answer(tmp_path):
@@ -198,10 +192,10 @@ def test_everything_ends_with_the_server(server, tiny):
     runs = server.runs()
     with ThreadPoolExecutor(1) as pool:
         lost = pool.submit(server.autograde, "joe")
-        wait_for(lambda: server.runs() > runs)
+        assert eventually(lambda: server.runs() > runs)
         family = server.family()
         assert len(family) >= 3  # server, clerk, warm process and below
         server.process.kill()
         assert lost.exception() is not None
     server.process.wait(30)
-    wait_for(lambda: not [pid for pid in family if Path(f"/proc/{pid}").exists()])
+    assert eventually(lambda: not [pid for pid in family if Path(f"/proc/{pid}").exists()])

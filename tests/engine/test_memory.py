@@ -1,7 +1,6 @@
 """The memory of a submission as a whole, with the watchdog and (where one is given) a control group."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from grader.engine import cgroup, memory, processes, sandbox
 from grader.engine.host import wait_ready
 from grader.engine.limits import MIB, Limits
 from grader.engine.sandbox import doctor
+from tests.eventually import eventually
 
 # User-mode Linux, where test_cgroup.py runs these tests, gives a process 65,530 pages at most.
 SCALE = 5 if "GRADER_SMALL_MACHINE" in os.environ else 1
@@ -58,7 +58,7 @@ def test_what_takes_too_much_together_is_stopped_and_the_next_runs(held, run, zy
     assert result.texts[0] == "'before'"
     assert all("DeadKernelError" in text and f"{TOTAL} MiB" in text for text in result.texts[1:])
     assert run("'next'").texts == ["'next'"]
-    wait_for(lambda: not living_children(zygote))
+    assert eventually(lambda: not living_children(zygote))
 
 
 def test_pages_that_forks_share_count_once(held, run):
@@ -101,7 +101,7 @@ def test_the_sizes_are_those_of_the_processes(zygote):
         assert os.getpid() in processes.members(os.getsid(0), by_session=True)
     finally:
         process.kill()
-    wait_for(lambda: processes.resident(pid) == 0)
+    assert eventually(lambda: processes.resident(pid) == 0)
     assert processes.members(0) == []
 
 
@@ -131,10 +131,3 @@ def living_children(zygote):
     """Processes below the warm one, without its own init and those that have ended."""
     found = processes.members(zygote.process.pid)[2:]
     return [pid for pid in found if processes.resident(pid)]
-
-
-def wait_for(what, seconds=30):
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "never happened"
-        time.sleep(0.05)

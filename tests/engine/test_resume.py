@@ -4,10 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from nbgrader.api import Gradebook
+
+from tests.eventually import eventually
 
 STAGES = {
     "begun": "grader.engine.submission:Stages.sanitise",
@@ -140,14 +141,12 @@ sys.exit(run.exit_code)
 """
 
 
-def _soon_gone(group):
-    """Whether nothing of a process group is left; the kernel kills a namespace's last ones late."""
-    for _ in range(600):
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.1)
+def _gone(group):
+    """Whether nothing of a process group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
     return False
 
 
@@ -169,7 +168,7 @@ def test_ctrl_c_in_a_terminal_ends_what_runs_though_it_would_run_on(tiny):
         rest, _ = run.communicate(timeout=300)  # much less than the cells would sleep
     assert rest.split() == ["interrupted"]  # and no student is blamed for it
     assert run.returncode == 1
-    assert _soon_gone(run.pid)
+    assert eventually(lambda: _gone(run.pid))
     for name in ("bob", "cat"):
         tiny.submit(name)
     outcomes = tiny.grade()

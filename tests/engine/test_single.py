@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
@@ -15,6 +14,7 @@ from grader.engine.host import FIXED, ZygoteError
 from grader.engine.limits import Limits
 from grader.engine.meeting import CELLS, SECRET_BYTES, Started
 from grader.engine.spawned import Spawned
+from tests.eventually import eventually
 
 from .conftest import gone, notebook, text_of
 
@@ -159,9 +159,7 @@ def test_all_end_with_an_engine_that_is_killed(tmp_path):
     engine = subprocess.Popen(
         [sys.executable, "-c", ENGINE], env={**os.environ, "TMPDIR": str(tmp_path)}
     )
-    while not list(tmp_path.glob("grader-engine-scratch-*/work/started")):
-        assert engine.poll() is None
-        time.sleep(0.1)
+    assert eventually(lambda: list(tmp_path.glob("grader-engine-scratch-*/work/started")))
     left = [each.pid for each in psutil.Process(engine.pid).children(recursive=True)]
     assert len(left) >= 2  # one runs, one waits
     engine.kill()

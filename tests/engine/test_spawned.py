@@ -4,7 +4,6 @@ import os
 import shutil
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from grader.engine.batch import GradingError
 from grader.engine.host import ZygoteError
 from grader.engine.limits import MIB, Limits
 from grader.engine.spawned import Closed, Spawned
+from tests.eventually import eventually
 
 from .conftest import gone, notebook, text_of
 
@@ -149,8 +149,7 @@ def test_closing_ends_what_waits_and_what_runs():
 
     thread = threading.Thread(target=wait)
     thread.start()
-    while not pool.running:
-        time.sleep(0.01)
+    assert eventually(lambda: pool.running)
     pids += [each.popen.pid for each in pool.waiting]
     pool.close()
     thread.join(60)

@@ -13,6 +13,7 @@ import pytest
 from grader.engine import sandbox
 from grader.engine.host import wait_ready
 from grader.engine.limits import Limits
+from tests.eventually import eventually
 
 TRY = """
 def attempt(what):
@@ -221,10 +222,7 @@ def test_nothing_outlives_the_notebook(run, full):
     )
     result = run(daemon)
     assert "started" in result.texts[0]
-    deadline = time.monotonic() + 10
-    while _running(marker) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert _running(marker) == []
+    assert eventually(lambda: not _running(marker)), _running(marker)
 
 
 def _running(marker):
@@ -276,10 +274,7 @@ def test_killing_the_engine_kills_its_children(tmp_path):
     assert len(family) >= 2
     parent.send_signal(signal.SIGKILL)
     parent.communicate()
-    deadline = time.monotonic() + 20
-    while any(Path(f"/proc/{pid}").exists() for pid in family) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
+    assert eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family))
 
 
 def _descendants(pid):
