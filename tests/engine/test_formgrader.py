@@ -91,6 +91,8 @@ def tiny(tiny_master, tmp_path_factory):
     tiny = copy.copy(tiny_master)
     tiny.root = tmp_path_factory.mktemp("server") / "tiny"
     shutil.copytree(tiny_master.root, tiny.root)
+    with tiny.config_file().open("a") as file:
+        file.write("c.Execute.timeout = 60\n")  # slow cells are not the matter here
     return tiny
 
 

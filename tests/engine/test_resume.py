@@ -113,7 +113,7 @@ def test_two_runs_at_once_are_refused_not_mixed(tiny):
 def test_ctrl_c_keeps_what_is_done(tiny):
     for name in ("ann", "bob"):
         tiny.submit(name)
-    tiny.submit("cat", add="import time; time.sleep(4)\ndef add(a, b): return a + b")
+    tiny.submit("cat", add="import time; time.sleep(2)\ndef add(a, b): return a + b")
 
     def interrupt(outcome):
         if outcome.state == "graded":
