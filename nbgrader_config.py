@@ -6,7 +6,7 @@ from grader.engine import plug
 c = get_config()  # noqa: F821
 
 tools_on_path()
-# `nbgrader autograde`, formgrader's button and `nbgrader validate` run the course's engine.
+# `nbgrader autograde`, formgrader's buttons and `nbgrader validate` run the course's engine.
 plug(c)
 
 c.CourseDirectory.course_id = "gradients"

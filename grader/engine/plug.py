@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.course import tools_on_path
-from grader.engine import formgrader
+from grader.engine import buttons
 
 EXECUTE = "grader.engine.execute.EngineExecute"
 
@@ -40,7 +40,7 @@ def plug(c: Any) -> None:
     ]
     _swap_validator()
     _swap_converter()
-    formgrader.swap()
+    buttons.swap()
 
 
 def _swap_converter() -> None:

@@ -1,88 +1,22 @@
-"""Formgrader's Autograde button on a real Jupyter server with the course's configuration alone."""
+"""nbgrader's buttons on a real Jupyter server with the course's configuration alone."""
 
 import copy
 import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
-import urllib.request
+import urllib.error
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from grader.engine import formgrader
+from grader.engine import buttons
+from tests.engine.server import Server
 from tests.eventually import eventually
 
 SLOW = "import time\ntime.sleep(4)\ndef add(a, b):\n    return a + b"
-
-
-class Server:
-    """A Jupyter server at the course's root."""
-
-    def __init__(self, tiny, home, **environment):
-        self.tiny, self.home, self.ran = tiny, home, home / "ran"
-        places = {name: str(home / name.lower()) for name in (
-            "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}  # fmt: skip
-        environment = {**os.environ, **places, "GRADER_ENGINE_MARKER": str(self.ran), **environment}
-        command = [
-            sys.executable, "-m", "jupyter_server", "--no-browser", "--port=0", "--allow-root",
-            "--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True",
-            f"--ServerApp.root_dir={tiny.root}",
-        ]  # fmt: skip
-        with (home / "log").open("wb") as log:
-            self.process = subprocess.Popen(
-                command, cwd=tiny.root, env=environment, stdout=log, stderr=log
-            )
-        self.url = self._url()
-
-    def _url(self):
-        end = time.monotonic() + 240
-        while time.monotonic() < end:
-            assert self.process.poll() is None, self.log()
-            for file in (self.home / "jupyter_runtime_dir").glob("jpserver-*.json"):
-                try:
-                    url = json.loads(file.read_text())["url"]
-                    urllib.request.urlopen(f"{url}api", timeout=5).close()
-                except (OSError, ValueError):
-                    continue  # not all written yet, or not listening yet
-                return url
-            time.sleep(0.2)
-        raise TimeoutError(self.log())
-
-    def log(self):
-        return (self.home / "log").read_text()
-
-    def autograde(self, student):
-        request = urllib.request.Request(
-            f"{self.url}formgrader/api/submission/ps/{student}/autograde", method="POST"
-        )
-        with urllib.request.urlopen(request, timeout=200) as answer:
-            return json.loads(answer.read())
-
-    def status(self):
-        with urllib.request.urlopen(f"{self.url}api/status", timeout=60) as answer:
-            return json.loads(answer.read())
-
-    def runs(self):
-        return len(self.ran.read_text().splitlines()) if self.ran.exists() else 0
-
-    def family(self):
-        """Pids of the server and of all below it."""
-        found, new = [], [self.process.pid]
-        while new:
-            found.append(new.pop())
-            for task in Path(f"/proc/{found[-1]}/task").glob("*/children"):
-                new += [int(word) for word in task.read_text().split()]
-        return found
-
-    def warm(self):
-        """Pids of the warm process (zombies, which have no command line, left out)."""
-        lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in self.family()}
-        return sorted(pid for pid, line in lines.items() if b"grader.engine.zygote" in line)
 
 
 @pytest.fixture(scope="module")
@@ -151,26 +85,44 @@ def test_what_cannot_be_graded_is_told_with_its_log(server, tiny):
     assert tiny.scores("eve") == (9, False)
 
 
-def test_orders_are_answered_one_by_one_and_a_dead_clerk_is_an_answer(tmp_path):
-    echo = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
-    desk = formgrader.Desk([sys.executable, "-c", echo])
-    futures = [desk.ask({"n": n}) for n in range(5)]
-    assert [future.result(30)["n"] for future in futures] == [0, 1, 2, 3, 4]
-    first = desk.clerk.pid
-    desk.clerk.kill()
-    desk.clerk.wait()
-    assert desk.ask({"n": 5}).result(30) == {"n": 5}
-    assert desk.clerk.pid != first
-    desk.close()
-    desk.command = [sys.executable, "-c", "raise SystemExit(3)"]
-    dead = desk.ask({}).result(30)
-    assert dead["success"] is False
-    assert "code 3" in dead["log"]
-    desk.close()
-    missing = formgrader.Desk([str(tmp_path / "none")]).ask({}).result(30)
-    assert missing["success"] is False
-    desk.close()
-    assert desk.clerk is None
+def test_the_server_answers_while_feedback_and_release_versions_are_made(server, tiny):
+    tiny.submit("fay")
+    assert server.autograde("fay")["success"] is True
+    page, release = tiny.root / "feedback/fay/ps/p1.html", tiny.root / "release/ps/p1.ipynb"
+    for button in ("ps/fay/generate_feedback", "ps/generate_feedback", "ps/assign"):
+        page.unlink(missing_ok=True)
+        release.unlink(missing_ok=True)
+        answered = 0
+        with ThreadPoolExecutor(1) as pool:
+            told = pool.submit(server.post, f"formgrader/api/assignment/{button}")
+            while not told.done():
+                server.status()
+                answered += 1
+        assert told.result()["success"] is True, told.result()
+        assert answered > 10, button  # a stock server answers two at most
+        if page.exists():
+            assert "Score: 5.0 / 5.0" in page.read_text()
+            assert "hidden-marker" not in page.read_text()
+        assert page.exists() == ("feedback" in button)
+        assert release.exists() == ("assign" in button)
+
+
+def test_the_server_answers_while_a_notebook_is_validated(server, tiny):
+    tiny.submit("gus", add=SLOW)
+    tiny.submit("ivy", add="def add(a, b): return 0")
+    runs = server.runs()
+    with ThreadPoolExecutor(1) as pool:
+        gus = pool.submit(server.post, "assignments/validate", path="submitted/gus/ps/p1.ipynb")
+        assert eventually(lambda: server.runs() > runs), server.log()
+        server.status()
+        assert not gus.done()
+        assert gus.result() == {"success": True, "value": {}}
+    told = server.post("assignments/validate", path="submitted/ivy/ps/p1.ipynb")
+    assert told["success"] is True
+    assert "assert add(1, 2) == 3" in json.dumps(told["value"]["failed"])
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        server.post("assignments/validate", path="../elsewhere.ipynb")
+    assert server.post("assignments/validate", path="none.ipynb")["success"] is False
 
 
 def test_the_order_carries_the_servers_settings_as_plain_data(tiny):
@@ -180,8 +132,9 @@ def test_the_order_carries_the_servers_settings_as_plain_data(tiny):
     app.initialize([], root=str(tiny.root))
     app.config.Execute.timeout = 7
     app.config.Autograde.pre_convert_hook = print
-    sent = formgrader.order(app.coursedir, "ps", "ada")
+    sent = buttons.order(app.coursedir, "autograde", ("ps", "ada"))
     assert json.loads(json.dumps(sent)) == sent
+    assert (sent["method"], sent["given"]) == ("autograde", ["ps", "ada"])
     assert sent["course"]["root"] == str(tiny.root)
     assert sent["course"]["course_id"] == "tiny"
     assert sent["config"]["Execute"]["timeout"] == 7

@@ -1,81 +1,23 @@
-"""Formgrader's Autograde button without a frozen JupyterLab.
+"""The way from a Jupyter server to its clerk: orders in a queue, answers as futures.
 
-nbgrader's handler grades inside the Jupyter server's only thread: nothing else is answered until it
-ends, and its converters change the server's current directory and environment. Here each POST is
-handed to one long-lived process of its own (`grader.engine.clerk`), which keeps the warm process
-between POSTs and ends with the server.
+The clerk (`grader.engine.clerk`) is one long-lived process. It keeps the warm process between
+orders and ends with the server.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
-HANDLERS = "nbgrader.server_extensions.formgrader.apihandlers"
 Answer = dict[str, Any]
-
-
-def swap() -> None:
-    """Give formgrader's handler this engine's `post`, if this process is its server.
-
-    The routes hold the class itself, so its method is what there is to change. Formgrader loads
-    nbgrader_config.py, and so gets here, before its first request and again with every one.
-    """
-    handlers = sys.modules.get(HANDLERS)
-    if handlers is not None:
-        handlers.AutogradeHandler.post = _guarded()
-
-
-@cache
-def _guarded() -> Callable[..., Any]:
-    """`_post` behind the checks that nbgrader puts before each of its handlers."""
-    from nbgrader.server_extensions.formgrader.base import check_notebook_dir, check_xsrf
-    from tornado import web
-
-    return web.authenticated(check_xsrf(check_notebook_dir(_post)))
-
-
-async def _post(handler: Any, assignment: str, student: str) -> None:
-    """Answer as nbgrader does: JSON as text (its page parses it), "success", "error", "log"."""
-    handler.coursedir.parent.load_config_file()  # as the `api` of every other handler does
-    answer = desk().ask(order(handler.coursedir, assignment, student))
-    handler.write(json.dumps(await asyncio.wrap_future(answer)))
-
-
-def order(coursedir: Any, assignment: str, student: str) -> Answer:
-    """What the clerk must know: whom to grade, and what the server's configuration says.
-
-    The clerk reads the same files by itself; this adds what came from the server's command line.
-    """
-    names = coursedir.trait_names(config=True)
-    return {
-        "assignment": assignment,
-        "student": student,
-        "course": _plain({name: getattr(coursedir, name) for name in names}),
-        "config": {name: _plain(section) for name, section in coursedir.parent.config.items()},
-    }
-
-
-def _plain(values: Any) -> Answer:
-    """Those values that JSON carries unchanged."""
-    found = {}
-    for name, value in dict(values).items():
-        try:
-            if json.loads(json.dumps(value)) == value:
-                found[name] = value
-        except (TypeError, ValueError):
-            continue  # a class or a function: the clerk has it from the file
-    return found
 
 
 @cache
