@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import grader  # noqa: F401  (before TensorFlow: quiets its start-up)
 
@@ -15,6 +16,9 @@ CHROMIUM_FLAGS = (
 ).split()
 ROOT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("GRADER_NO_STATE", "1")
+# How fast a machine is says nothing about the code: no example and no drawing of one is timed.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

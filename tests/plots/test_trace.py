@@ -41,7 +41,7 @@ def test_finds_every_jump_with_its_limits_and_value(name: str) -> None:
         np.testing.assert_allclose(got, expected, atol=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     place=st.floats(-2, 2),
     mass=st.floats(0.1, 5),

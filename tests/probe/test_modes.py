@@ -105,7 +105,7 @@ def test_functions_come_as_source(tf):
     assert float(compile_source("lambda x: np.pi * x")(1.0)) == np.pi
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.floats(-3, 3), st.floats(-3, 3), st.sampled_from(TAPES))
 def test_the_gradient_is_linear_in_the_upstream_gradient(tf, a, b, mode):
     def gradient(up):

@@ -57,7 +57,7 @@ def test_one_bad_arrow_shows_in_a_folded_one():
     assert fold(drawn).arrows[0].state == "nan"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.integers(SMALL, 60),
     st.lists(st.tuples(st.integers(0, 59), st.integers(0, 59)), max_size=120),

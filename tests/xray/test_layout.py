@@ -19,7 +19,7 @@ def drawn(size: int, edges: list[tuple[int, int]]) -> Picture:
     return Picture(boxes, [*arrows, Arrow(f"n{size - 1}", RESULT, "alive")])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(1, 12), st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=24))
 def test_no_overlap_and_inside(size, pairs):
     edges = sorted({(min(p), max(p)) for p in pairs if p[0] != p[1] and max(p) < size})

@@ -82,14 +82,14 @@ def _state(grad: Any) -> str:
 
 
 @pytest.mark.filterwarnings("ignore")  # NumPy's, on the values at which log and / are infinite
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(STEPS, st.lists(VALUES, min_size=6, max_size=6))
 def test_agrees_in_eager(steps, values):
     _check(build(steps), values)
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(STEPS, st.lists(VALUES, min_size=6, max_size=6))
 def test_agrees_in_a_graph(steps, values):
     _check(tf.function(build(steps)), values)
@@ -128,7 +128,7 @@ def build_controlled(steps: list[tuple[str, str, int]]) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(CONTROLLED, st.lists(VALUES, min_size=6, max_size=6), st.booleans())
 def test_agrees_on_control_flow(steps, values, traced):
     """Inside a graph a branch that was not taken gives zeros where eager execution gives None."""
