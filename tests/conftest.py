@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ CHROMIUM_FLAGS = (
 ).split()
 ROOT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("GRADER_NO_STATE", "1")
+# Where tests are a shell's background job, Ctrl-C is ignored; several of them are about it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # How fast a machine is says nothing about the code: no example and no drawing of one is timed.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")

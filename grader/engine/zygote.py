@@ -118,8 +118,7 @@ def _child(kernel: Any, channel: socket.socket, prepared: sandbox.Prepared, owne
     from grader.engine import child
 
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
-    if not prepared.namespaced:
-        os.setsid()
+    os.setsid()  # as a kernel: Ctrl-C at the engine's terminal is no student's KeyboardInterrupt
     keep = channel.detach()
     os.dup2(keep, 3)
     os.closerange(4, 65536)

@@ -95,6 +95,12 @@ def test_a_loop_is_interrupted_and_later_cells_run(run):
     assert result.fault is None
 
 
+def test_it_leads_a_session_of_its_own_as_a_kernel_does(run):
+    """Ctrl-C goes to all processes of a terminal's group: to no student's cell."""
+    result = run("import os\nos.getsid(0) == os.getpgid(0) == os.getpid()")
+    assert result.texts == ["True"]
+
+
 STUBBORN = (
     "import time\nwhile True:\n    try:\n        time.sleep(9)\n    except BaseException: pass"
 )

@@ -5,9 +5,11 @@ import signal
 import subprocess
 import sys
 
+import psutil
 import pytest
 from nbgrader.api import Gradebook
 
+from tests.engine.conftest import gone
 from tests.eventually import eventually
 
 STAGES = {
@@ -141,15 +143,6 @@ sys.exit(run.exit_code)
 """
 
 
-def _gone(group):
-    """Whether nothing of a process group is left."""
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return True
-    return False
-
-
 def test_ctrl_c_in_a_terminal_ends_what_runs_though_it_would_run_on(tiny):
     """SIGINT reaches the whole process group, as a terminal sends it."""
     with open(tiny.config_file(), "a") as file:
@@ -164,11 +157,14 @@ def test_ctrl_c_in_a_terminal_ends_what_runs_though_it_would_run_on(tiny):
         while said.count("graded ann") + said.count("started cat") < 2:
             said.append(run.stdout.readline().strip())
             assert said[-1], said
+        family = psutil.Process(run.pid)
+        assert eventually(lambda: len(family.children(recursive=True)) == 4)  # two warm, two run
+        below = family.children(recursive=True)
         os.killpg(run.pid, signal.SIGINT)
         rest, _ = run.communicate(timeout=300)  # much less than the cells would sleep
     assert rest.split() == ["interrupted"]  # and no student is blamed for it
     assert run.returncode == 1
-    assert eventually(lambda: _gone(run.pid))
+    assert all(gone(each.pid) for each in below)
     for name in ("bob", "cat"):
         tiny.submit(name)
     outcomes = tiny.grade()
