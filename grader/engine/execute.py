@@ -12,10 +12,12 @@ from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
 from nbformat import NotebookNode
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute
 from traitlets import Bool, Dict
 
-from grader.engine import files, trouble, warm, work
+from grader.course import Course, CourseError
+from grader.engine import checks, files, trouble, warm, work
 from grader.engine.judging import Judge, Ruling
 from grader.engine.limits import Limits
 from grader.engine.masters import masters
@@ -52,25 +54,30 @@ class EngineExecute(Execute):  # type: ignore[misc]
 
     @property
     def root(self) -> Path:
-        """The course's root: what the converter says, else the current directory."""
-        coursedir = self._coursedir()
-        return Path(coursedir.root if coursedir is not None else os.getcwd())
+        """The course's root."""
+        return Path(self._coursedir().root)
 
     @property
     def all_limits(self) -> Limits:
         """The limits a submission runs under."""
         return Limits.from_dict({**Limits().as_dict(), **self.limits})
 
-    def _coursedir(self) -> Any:
+    def _coursedir(self) -> CourseDirectory:
+        """The converter's. JupyterLab's Validate has none and works in the notebook's folder: for
+        it the course around that, or, where there is none, the folder."""
         above = self.parent
-        while above is not None and getattr(above, "coursedir", None) is None:
+        while above is not None:
+            if getattr(above, "coursedir", None) is not None:
+                return above.coursedir
             above = getattr(above, "parent", None)
-        return getattr(above, "coursedir", None)
+        try:
+            root = Course.find().root
+        except CourseError:
+            root = Path.cwd()
+        return CourseDirectory(parent=self, root=str(root))
 
     def _hidden(self) -> list[str]:
         coursedir = self._coursedir()
-        if coursedir is None:
-            return []
         names = ("source", "submitted", "autograded", "feedback")
         folders = [getattr(coursedir, f"{name}_directory") for name in names]
         found = [*folders, "gradebook.db", ".course_key", ".grader"]
@@ -90,13 +97,20 @@ class EngineExecute(Execute):  # type: ignore[misc]
             allow_unsandboxed=self.allow_unsandboxed or bool(os.environ.get(ALLOW)),
             fork=self.fork, tensorflow=self.tensorflow,
         )  # fmt: skip
-        judge = None
-        about = resources.get("nbgrader", {})
-        if "student" in about and "db_url" in about:
-            sources = {master.grade_id: master.source for master in masters(about)}
-            judge = Judge(self.root, about["student"], sources)
+        judge = self._judge(nb, resources.get("nbgrader", {}))
+        if judge:
             judge.prepare(job)
         return job, judge
+
+    def _judge(self, nb: NotebookNode, about: Any) -> Judge | None:
+        """Where the gradebook has master copies; and where cells are their own, with hidden checks
+        in them: an instructor's notebook that is validated."""
+        if "student" in about and "db_url" in about:
+            sources = {master.grade_id: master.source for master in masters(about)}
+            return Judge(self.root, about["student"], sources)
+        own = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in nb.cells
+               if checks.has_hidden(cell.source) and checks.calls(cell.source)}  # fmt: skip
+        return Judge(self.root, "", own) if own else None
 
     def finish(self, result: work.Result, judge: Judge | None, resources: Any) -> Any:
         """Write verdicts into the notebook and the run's record into `resources["grader"]`."""

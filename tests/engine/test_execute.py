@@ -1,0 +1,48 @@
+import pytest
+from nbgrader.apps import NbGrader
+from nbgrader.validator import Validator
+
+from grader.engine import warm
+from grader.engine.execute import EngineExecute
+
+
+@pytest.fixture
+def validator(mini, monkeypatch):
+    """As JupyterLab's Validate makes it: with a configuration, without a course."""
+    monkeypatch.chdir(mini.root)
+    app = NbGrader()
+    app.load_config_file()
+    yield Validator(config=app.config)
+    warm.close()
+
+
+def test_validate_finds_the_course_around_the_notebook(validator, mini, monkeypatch, tmp_path):
+    notebook = mini.chapter("01").notebook
+    monkeypatch.chdir(notebook.parent)  # there nbgrader's handler works
+    execute = EngineExecute(parent=validator)
+    assert execute.root == mini.root
+    hidden = execute._hidden()
+    assert {str(mini.root / name) for name in ("solutions", "submitted", "gradebook.db")} <= {
+        *hidden
+    }
+    monkeypatch.chdir(tmp_path)
+    assert EngineExecute(parent=validator).root == tmp_path
+
+
+def test_a_learners_notebook_is_validated_by_its_checks(validator, mini):
+    told = validator.validate(str(mini.chapter("01").notebook))
+    assert told["failed"]
+    for cell in told["failed"]:
+        assert "Not attempted yet" in cell["raw_error"], cell
+
+
+def test_an_instructors_notebook_is_judged_by_its_hidden_checks(validator, mini):
+    solution = mini.chapter("01").solution
+    assert validator.validate(str(solution)) == {}
+    wrong = mini.root / "solutions" / "wrong.ipynb"
+    wrong.write_text(solution.read_text().replace("straight = 3.0 * x", "straight = 3.1 * x"))
+    told = validator.validate(str(wrong))
+    assert told["failed"]
+    for cell in told["failed"]:
+        assert 'check("twice"' in cell["source"]
+        assert "constant factor" in cell["raw_error"]
