@@ -6,12 +6,16 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import List
 
 from grader.engine import checks
 
 
 class HideHiddenTests(NbGraderPreprocessor):  # type: ignore[misc]
     """Cuts hidden test regions out of sources, and their lines out of tracebacks."""
+
+    # nbconvert sets it for all preprocessors, and warns in the log where it is no option.
+    display_data_priority: Any = List().tag(config=True)
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: Any, index: int
