@@ -81,7 +81,7 @@ class EngineExecute(Execute):  # type: ignore[misc]
         names = ("source", "submitted", "autograded", "feedback")
         folders = [getattr(coursedir, f"{name}_directory") for name in names]
         found = [*folders, "gradebook.db", ".course_key", ".grader"]
-        return [str(self.root / name) for name in found]
+        return [os.path.join(coursedir.root, name) for name in found]
 
     def prepare(self, nb: NotebookNode, resources: Any) -> tuple[work.Job, Judge | None]:
         """The job for a notebook, and its judge where a gradebook knows master copies."""

@@ -159,7 +159,9 @@ def test_all_end_with_an_engine_that_is_killed(tmp_path):
     engine = subprocess.Popen(
         [sys.executable, "-c", ENGINE], env={**os.environ, "TMPDIR": str(tmp_path)}
     )
-    assert eventually(lambda: list(tmp_path.glob("grader-engine-scratch-*/work/started")))
+    started = "grader-engine-scratch-*/work/started"
+    assert eventually(lambda: engine.poll() is not None or list(tmp_path.glob(started)))
+    assert engine.poll() is None
     left = [each.pid for each in psutil.Process(engine.pid).children(recursive=True)]
     assert len(left) >= 2  # one runs, one waits
     engine.kill()
