@@ -70,3 +70,8 @@ def test_both_kinds_of_surprise_are_seen():
     entry = ALLOWED["figures", "error in drawing"]
     assert entry.kind([text, err, *same], [err, *same])
     assert not entry.kind([err, *same], [text, err, *same])
+    entry = ALLOWED["tensorflow", "error of an op"]
+    named = {**text, "text": "{{function_node __wrapped__Mul_device_/CPU:0}} a"}
+    assert entry.kind([named, *same], [text, *same])
+    assert not entry.kind([text, *same], [named, *same])
+    assert not entry.kind([named, err, *same], [text, *same])

@@ -62,6 +62,7 @@ def prepare(spaces: list[Layer], public: Mapping[str, str], hidden: Iterable[str
     """Build the root (in the namespaces just opened) and compile the filter. Zygote only."""
     from grader.engine.sandbox import seccomp
 
+    layers.attempt("landlock", lambda: layers.landlock_rules().close())
     found = {layer.name: layer for layer in spaces}
     if found["mount"].on:
         found["mount"] = layers.new_root(public, hidden)

@@ -12,6 +12,7 @@ import site
 import sys
 import sysconfig
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 from grader.engine.limits import Limits
@@ -53,6 +54,7 @@ def _outermost(paths: Iterable[str]) -> list[str]:
     return kept
 
 
+@cache  # the zygote's answer holds for its children
 def writable_places() -> tuple[str, ...]:
     """Where a child may write; /tmp is left out where Python or `grader` itself lies under it."""
     under_tmp = any(path.startswith("/tmp/") for path in readable_paths())
