@@ -166,11 +166,12 @@ def per_example_cases(rng):
 
 EXPONENTIAL = "lambda x: tf.exp(x)"
 # Into one row only: from behind, and from the front. Batch normalisation couples both ways, so
-# whoever finds these two finds it, too; the notebook shows it below the checks.
+# whoever finds these two finds it, too; the notebook shows it below the checks. One is negative:
+# it is the magnitude that counts. A Jacobian through tf.matmul would take a quarter longer.
 LEAK, LEAK_ON = (
-    "lambda x: tf.matmul(tf.constant("
+    "lambda x: tf.einsum('ij,jk->ik', tf.constant("
     f"[[1, 0, 0, {back}], [0, 1, 0, 0], [0, 0, 1, 0], [{on}, 0, 0, 1]], x.dtype), x)"
-    for back, on in ((1e-3, 0), (0, 1e-3))
+    for back, on in ((-1e-3, 0), (0, 1e-3))
 )
 CONSTANT = "lambda x: tf.ones_like(x)"
 INDEPENDENT = {
