@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
+
+from tests.jupyter import Jupyter
 
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 RUN_SECONDS = 120_000
@@ -19,28 +15,13 @@ RUN_SECONDS = 120_000
 @contextlib.contextmanager
 def server(root: Path, home: Path, theme: str):
     """JupyterLab serving the course at `root`; yields its address."""
-    address = home / "address"
-    environment = {
-        **os.environ,
-        "JUPYTER_CONFIG_DIR": str(home / "config"),
-        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
-        "JUPYTERLAB_SETTINGS_DIR": str(settings(home, theme)),
-        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
-        "IPYTHONDIR": str(home / "ipython"),
-    }
-    environment.pop("GRADER_NO_STATE", None)
-    command = [
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--port=0", "--allow-root",
-        "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True",
-        "--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={root}",
-    ]  # fmt: skip
-    with (home / "log").open("wb") as log:
-        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=root)
-        try:
-            yield wait_for(home, process, address)
-        finally:
-            process.terminate()
-            process.wait(20)
+    shown = str(settings(home, theme))
+    running = Jupyter("jupyterlab", root, home, "--LabApp.expose_app_in_browser=True",
+                      JUPYTERLAB_SETTINGS_DIR=shown, GRADER_NO_STATE=None)  # fmt: skip
+    try:
+        yield running.url
+    finally:
+        running.end()
 
 
 def settings(home: Path, theme: str) -> Path:
@@ -56,20 +37,6 @@ def settings(home: Path, theme: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(value))
     return folder
-
-
-def wait_for(home: Path, process: subprocess.Popen, address: Path, seconds: float = 90) -> str:
-    """The server's address, as soon as it answers."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        assert process.poll() is None, (home / "log").read_text()
-        for file in (home / "runtime").glob("jpserver-*.json"):
-            url = json.loads(file.read_text())["url"]
-            with contextlib.suppress(urllib.error.URLError):
-                urllib.request.urlopen(f"{url}api", timeout=2)
-                return url
-        time.sleep(0.3)
-    raise TimeoutError((home / "log").read_text())
 
 
 class Notebook:

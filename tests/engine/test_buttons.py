@@ -2,9 +2,7 @@
 
 import copy
 import json
-import os
 import shutil
-import signal
 import time
 import urllib.error
 from concurrent.futures import ThreadPoolExecutor
@@ -34,8 +32,7 @@ def tiny(tiny_master, tmp_path_factory):
 def server(tiny, tmp_path_factory):
     started = Server(tiny, tmp_path_factory.mktemp("home"))
     yield started
-    started.process.terminate()
-    started.process.wait(30)
+    started.end()
 
 
 def test_the_server_answers_while_a_submission_is_graded(server, tiny):
@@ -78,7 +75,7 @@ def test_what_cannot_be_graded_is_told_with_its_log(server, tiny):
     with ThreadPoolExecutor(1) as pool:
         lost = pool.submit(server.autograde, "eve")
         assert eventually(lambda: server.runs() > runs)
-        os.kill(server.family()[1], signal.SIGKILL)
+        server.family()[1].kill()
         assert lost.result()["success"] is False
         assert "grading process ended" in lost.result()["error"]
     assert server.autograde("eve")["success"] is True
@@ -154,4 +151,4 @@ def test_everything_ends_with_the_server(server, tiny):
         server.process.kill()
         assert lost.exception() is not None
     server.process.wait(30)
-    assert eventually(lambda: not [pid for pid in family if Path(f"/proc/{pid}").exists()])
+    assert eventually(lambda: not any(each.is_running() for each in family))

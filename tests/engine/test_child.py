@@ -175,3 +175,12 @@ def test_the_skip_tag_works_only_where_it_may(zygote):
         cell.metadata["tags"] = ["skip-execution"]
     result = work.run(zygote, work.Job(nb, work.Limits(), never_skip=frozenset([1])))
     assert [len(cell.outputs) for cell in result.notebook.cells] == [0, 1]
+
+
+def test_its_start_runs_no_program(run):
+    """As landlockpy does at its first use, for the C library's name: the zygote has done that."""
+    asked = "import resource\nresource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss"
+    result = run(asked, "import subprocess; subprocess.run(['true']); " + asked.split("\n")[1])
+    none, one = (int(cell.outputs[-1].data["text/plain"]) for cell in result.notebook.cells)
+    assert none == 0
+    assert one > 0

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from grader.engine import sandbox
@@ -269,20 +270,9 @@ def test_killing_the_engine_kills_its_children(tmp_path):
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True)  # fmt: skip
-    warm = int(parent.stdout.readline())
-    family = _descendants(warm)
+    warm = psutil.Process(int(parent.stdout.readline()))
+    family = [warm, *warm.children(recursive=True)]
     assert len(family) >= 2
     parent.send_signal(signal.SIGKILL)
     parent.communicate()
-    assert eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family))
-
-
-def _descendants(pid):
-    found, new = [pid], [pid]
-    while new:
-        one = new.pop()
-        for task in Path(f"/proc/{one}/task").glob("*/children"):
-            kids = [int(word) for word in task.read_text().split()]
-            found += kids
-            new += kids
-    return found
+    assert eventually(lambda: not any(each.is_running() for each in family))
