@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .plain import plain
+
 
 def as_traced(f: Callable[..., Any]) -> Callable[..., Any]:
     """`f` as a call inside a tf.function runs it: AutoGraph reads the learner's code.
@@ -19,6 +21,8 @@ def as_traced(f: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(*args: Any) -> Any:
         with ag_ctx.ControlStatusCtx(ag_ctx.Status.ENABLED, options):
+            if plain(f, args):
+                return f(*args)
             return api.converted_call(f, args, None, options=options)
 
     return call

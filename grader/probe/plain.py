@@ -1,0 +1,142 @@
+"""Whether AutoGraph would leave a function's meaning as it is, and so need not rewrite it.
+
+Rewriting takes AutoGraph 20 to 150 ms a function, mostly to find that there is nothing to do: it
+changes branches, loops, logic, assertions and some builtins, and looks at every call for functions
+that have them. A function is plain if its text holds none of these, and if it calls only
+TensorFlow, NumPy and functions that are plain as well. Wherever that is not certain, it is not.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import linecache
+import textwrap
+from collections.abc import Iterable
+from types import FunctionType, ModuleType
+from typing import Any
+
+# What AutoGraph rewrites is not among these.
+KNOWN = tuple(getattr(ast, name) for name in """
+FunctionDef arguments arg Return Assign AugAssign AnnAssign Expr Pass With withitem Nonlocal
+Call keyword Starred Lambda Name Attribute Constant JoinedStr FormattedValue
+BinOp operator UnaryOp unaryop Compare cmpop Subscript Slice Tuple List Dict Set
+ListComp GeneratorExp DictComp comprehension expr_context
+""".split())  # fmt: skip
+UNKNOWN = object()
+
+
+def plain(f: Any, arguments: Iterable[Any] = ()) -> bool:
+    """Whether a call of `f` does what a call of AutoGraph's version of it would do.
+
+    arguments: what it is to be called with; anything but tensors, arrays and plain values among
+    them may bring code along that nobody has looked at.
+    """
+    return all(map(_is_data, arguments)) and _plain(f, set())
+
+
+def _plain(f: Any, seen: set[Any]) -> bool:
+    if not isinstance(f, FunctionType) or f.__dict__:  # a decorator leaves its mark there
+        return False
+    if f.__code__ in seen:
+        return True  # it calls itself, or one that calls it
+    seen.add(f.__code__)
+    tree = _definition(f)
+    if tree is None or tree.decorator_list:
+        return False
+    nodes = list(ast.walk(tree))
+    return all(map(_known, nodes)) and _Calls(f, nodes, seen).left_alone()
+
+
+def _definition(f: FunctionType) -> ast.FunctionDef | None:
+    """The `def` of a function; None for a lambda, and where its source cannot be had."""
+    lines = linecache.getlines(f.__code__.co_filename)[f.__code__.co_firstlineno - 1 :]
+    try:
+        body = ast.parse(textwrap.dedent("".join(inspect.getblock(lines)))).body
+    except (SyntaxError, ValueError, IndexError, RecursionError):
+        return None
+    found = body[0] if len(body) == 1 else None
+    return found if isinstance(found, ast.FunctionDef) and found.name == f.__name__ else None
+
+
+def _known(node: ast.AST) -> bool:
+    """Whether AutoGraph leaves this node alone."""
+    if isinstance(node, ast.UnaryOp):
+        return not isinstance(node.op, ast.Not)
+    if isinstance(node, ast.Compare):
+        return len(node.ops) == 1  # more of them have an `and` between them
+    if isinstance(node, ast.comprehension):
+        return not node.ifs and not node.is_async
+    return isinstance(node, KNOWN)
+
+
+def _is_data(value: Any) -> bool:
+    """Whether a value has no methods but TensorFlow's, NumPy's and Python's own."""
+    import numpy as np
+    import tensorflow as tf
+
+    if isinstance(value, list | tuple):
+        return all(map(_is_data, value))
+    if isinstance(value, dict):
+        return all(map(_is_data, value.values()))
+    own = (int, float, complex, str, np.ndarray, np.generic, tf.Variable, tf.DType, tf.TensorShape)
+    return value is None or isinstance(value, own) or tf.is_tensor(value)
+
+
+class _Calls:
+    """All calls in one function's text, and what its names stand for."""
+
+    def __init__(self, f: FunctionType, nodes: list[ast.AST], seen: set[Any]) -> None:
+        self.f, self.nodes, self.seen = f, nodes, seen
+        defined = [node for node in nodes[1:] if isinstance(node, ast.FunctionDef)]
+        stored = {node.id for node in nodes
+                  if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}  # fmt: skip
+        stored |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        self.inner = {node.name for node in defined} - stored
+        self.local = stored | self.inner
+        self.decorators = [each for node in defined for each in node.decorator_list]
+
+    def left_alone(self) -> bool:
+        """Whether AutoGraph would change nothing in any of what is called."""
+        called = [node.func for node in self.nodes if isinstance(node, ast.Call)]
+        named = [each for each in self.decorators if not isinstance(each, ast.Call)]
+        return all(map(self._harmless, called + named))
+
+    def _harmless(self, place: ast.expr) -> bool:
+        path: list[str] = []
+        while isinstance(place, ast.Attribute):
+            path.insert(0, place.attr)
+            place = place.value
+        if not isinstance(place, ast.Name):
+            return bool(path)  # a method of a result: a tensor's, a shape's, a list's
+        found = self._outside(place.id)
+        if place.id in self.local:
+            # Where the name also stands for something outside, it may be that which is meant.
+            return (bool(path) or place.id in self.inner) and (found is UNKNOWN or _is_data(found))
+        if path and not isinstance(found, ModuleType):
+            return False
+        for name in path:
+            found = getattr(found, name, UNKNOWN)
+        return found is not UNKNOWN and self._untouched(found)
+
+    def _outside(self, name: str) -> Any:
+        """What a name stands for around the function."""
+        cells = dict(zip(self.f.__code__.co_freevars, self.f.__closure__ or (), strict=True))
+        if name in cells:
+            try:
+                return cells[name].cell_contents
+            except ValueError:  # not assigned yet
+                return UNKNOWN
+        return self.f.__globals__.get(name, getattr(builtins, name, UNKNOWN))
+
+    def _untouched(self, found: Any) -> bool:
+        """Whether AutoGraph calls it as it is, or would find nothing to change in it."""
+        from tensorflow.python.autograph.impl import conversion
+        from tensorflow.python.autograph.operators import py_builtins
+        from tensorflow.python.autograph.pyct import inspect_utils
+
+        if inspect_utils.isbuiltin(found):
+            special = (eval, exec, super, globals, locals)
+            return py_builtins.overload_of(found) is found and found not in special
+        return bool(conversion.is_allowlisted(found)) or _plain(found, self.seen)
