@@ -14,7 +14,8 @@ import inspect
 import linecache
 import textwrap
 from collections.abc import Iterable
-from types import FunctionType, ModuleType
+from functools import lru_cache
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 # What AutoGraph rewrites is not among these.
@@ -42,22 +43,24 @@ def _plain(f: Any, seen: set[Any]) -> bool:
     if f.__code__ in seen:
         return True  # it calls itself, or one that calls it
     seen.add(f.__code__)
-    tree = _definition(f)
-    if tree is None or tree.decorator_list:
-        return False
-    nodes = list(ast.walk(tree))
-    return all(map(_known, nodes)) and _Calls(f, nodes, seen).left_alone()
+    nodes = _text(f.__code__)
+    return bool(nodes) and _Calls(f, nodes, seen).left_alone()
 
 
-def _definition(f: FunctionType) -> ast.FunctionDef | None:
-    """The `def` of a function; None for a lambda, and where its source cannot be had."""
-    lines = linecache.getlines(f.__code__.co_filename)[f.__code__.co_firstlineno - 1 :]
+@lru_cache(maxsize=256)
+def _text(code: CodeType) -> tuple[ast.AST, ...]:
+    """What the `def` of a function consists of; nothing if AutoGraph rewrites any of it, for a
+    lambda, under a decorator, and where the source cannot be had."""
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     try:
         body = ast.parse(textwrap.dedent("".join(inspect.getblock(lines)))).body
     except (SyntaxError, ValueError, IndexError, RecursionError):
-        return None
-    found = body[0] if len(body) == 1 else None
-    return found if isinstance(found, ast.FunctionDef) and found.name == f.__name__ else None
+        return ()
+    found = body[0] if body else None
+    if not isinstance(found, ast.FunctionDef) or found.name != code.co_name:
+        return ()
+    nodes = tuple(ast.walk(found))
+    return nodes if not found.decorator_list and all(map(_known, nodes)) else ()
 
 
 def _known(node: ast.AST) -> bool:
@@ -87,7 +90,7 @@ def _is_data(value: Any) -> bool:
 class _Calls:
     """All calls in one function's text, and what its names stand for."""
 
-    def __init__(self, f: FunctionType, nodes: list[ast.AST], seen: set[Any]) -> None:
+    def __init__(self, f: FunctionType, nodes: tuple[ast.AST, ...], seen: set[Any]) -> None:
         self.f, self.nodes, self.seen = f, nodes, seen
         defined = [node for node in nodes[1:] if isinstance(node, ast.FunctionDef)]
         stored = {node.id for node in nodes
