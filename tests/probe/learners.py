@@ -81,6 +81,17 @@ def unpacks(x):
     return tf.stack([-first, *[each * 2.0 for each in rest]])[:, None]
 
 
+def maps(x):
+    return tf.map_fn(branch, x)  # map_fn itself has AutoGraph rewrite what it calls
+
+
+def chooses(x):
+    def mapped():
+        return tf.map_fn(branch, x)
+
+    return tf.cond(tf.reduce_sum(x) > 0, mapped, lambda: -x)
+
+
 def calls_itself(x, again=None):
     return {"again": calls_itself, "value": tf.reshape(x, x.shape.as_list())}["value"]
 

@@ -13,7 +13,7 @@ from grader.probe.modes import MODES
 from grader.probe.plain import plain
 from grader.probe.request import Request
 
-PLAIN = "twice gradient calls_helper custom unpacks calls_itself".split()
+PLAIN = "twice gradient calls_helper custom unpacks maps chooses calls_itself".split()
 NOT = """
 loop while_loop conditional logic negation between asserts filtered prints length branch
 calls_branch calls_a_local calls_an_argument calls_an_instance calls_a_method makes_an_instance
