@@ -2,8 +2,9 @@
 
 Rewriting takes AutoGraph 20 to 150 ms a function, mostly to find that there is nothing to do: it
 changes branches, loops, logic, assertions and some builtins, and looks at every call for functions
-that have them. A function is plain if its text holds none of these, and if it calls only
-TensorFlow, NumPy and functions that are plain as well. Wherever that is not certain, it is not.
+that have them. A function is plain if its text holds none of these, if it calls only TensorFlow,
+NumPy and functions that are plain as well, and if it gets hold of nothing that has methods of
+anybody else's. Wherever that is not certain, it is not.
 """
 
 from __future__ import annotations
@@ -40,17 +41,20 @@ def plain(f: Any, arguments: Iterable[Any] = ()) -> bool:
 def _plain(f: Any, seen: set[Any]) -> bool:
     if not isinstance(f, FunctionType) or f.__dict__:  # a decorator leaves its mark there
         return False
-    if f.__code__ in seen:
+    if f in seen:
         return True  # it calls itself, or one that calls it
-    seen.add(f.__code__)
+    seen.add(f)
+    if not all(map(_is_data, (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()))):
+        return False
     nodes = _text(f.__code__)
-    return bool(nodes) and _Calls(f, nodes, seen).left_alone()
+    return bool(nodes) and _Names(f, nodes, seen).left_alone()
 
 
 @lru_cache(maxsize=256)
 def _text(code: CodeType) -> tuple[ast.AST, ...]:
     """What the `def` of a function consists of; nothing if AutoGraph rewrites any of it, for a
     lambda, under a decorator, and where the source cannot be had."""
+    linecache.checkcache(code.co_filename)  # a module may have been written again, and reloaded
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     try:
         body = ast.parse(textwrap.dedent("".join(inspect.getblock(lines)))).body
@@ -76,19 +80,18 @@ def _known(node: ast.AST) -> bool:
 
 def _is_data(value: Any) -> bool:
     """Whether a value has no methods but TensorFlow's, NumPy's and Python's own."""
-    import numpy as np
-    import tensorflow as tf
-
-    if isinstance(value, list | tuple):
+    kind = type(value)
+    if kind in (list, tuple):
         return all(map(_is_data, value))
-    if isinstance(value, dict):
+    if kind is dict:
         return all(map(_is_data, value.values()))
-    own = (int, float, complex, str, np.ndarray, np.generic, tf.Variable, tf.DType, tf.TensorShape)
-    return value is None or isinstance(value, own) or tf.is_tensor(value)
+    if kind.__module__ == "builtins":  # UNKNOWN's, too
+        return kind in (int, float, complex, bool, str, type(None))
+    return kind.__module__.partition(".")[0] in ("tensorflow", "numpy")
 
 
-class _Calls:
-    """All calls in one function's text, and what its names stand for."""
+class _Names:
+    """What the names in one function's text stand for, and what of that is called."""
 
     def __init__(self, f: FunctionType, nodes: tuple[ast.AST, ...], seen: set[Any]) -> None:
         self.f, self.nodes, self.seen = f, nodes, seen
@@ -104,24 +107,41 @@ class _Calls:
         """Whether AutoGraph would change nothing in any of what is called."""
         called = [node.func for node in self.nodes if isinstance(node, ast.Call)]
         named = [each for each in self.decorators if not isinstance(each, ast.Call)]
-        return all(map(self._harmless, called + named))
+        within = [node.value for node in self.nodes if isinstance(node, ast.Attribute)]
+        chains = [node for node in self.nodes
+                  if isinstance(node, ast.Name | ast.Attribute) and node not in within]  # fmt: skip
+        return all(map(self._known, chains)) and all(map(self._harmless, called + named))
 
-    def _harmless(self, place: ast.expr) -> bool:
-        path: list[str] = []
-        while isinstance(place, ast.Attribute):
-            path.insert(0, place.attr)
-            place = place.value
-        if not isinstance(place, ast.Name):
-            return bool(path)  # a method of a result: a tensor's, a shape's, a list's
-        found = self._outside(place.id)
-        if place.id in self.local:
+    def _known(self, chain: ast.expr) -> bool:
+        """Whether what `a.b.c` stands for has no methods of its own. With that none of the
+        function's own variables can have any."""
+        root, path = _chain(chain)
+        if root is None:
+            return True  # an attribute of a result
+        found = self._outside(root)
+        if root in self.local:
             # Where the name also stands for something outside, it may be that which is meant.
-            return (bool(path) or place.id in self.inner) and (found is UNKNOWN or _is_data(found))
+            return found is UNKNOWN or _is_data(found)
+        if not _is_data(found):
+            found = self._attribute(found, path)
+        return _is_data(found) or isinstance(found, FunctionType) or self._untouched(found)
+
+    def _harmless(self, called: ast.expr) -> bool:
+        """Whether AutoGraph leaves alone what is called."""
+        root, path = _chain(called)
+        if root is None or root in self.local:
+            # A method of a result, be it a tensor's, a shape's or a list's; or one of its own.
+            return bool(path) or root in self.inner
+        found = self._outside(root)
         if path and not isinstance(found, ModuleType):
             return False
+        return self._untouched(self._attribute(found, path))
+
+    @staticmethod
+    def _attribute(found: Any, path: list[str]) -> Any:
         for name in path:
             found = getattr(found, name, UNKNOWN)
-        return found is not UNKNOWN and self._untouched(found)
+        return found
 
     def _outside(self, name: str) -> Any:
         """What a name stands for around the function."""
@@ -139,7 +159,18 @@ class _Calls:
         from tensorflow.python.autograph.operators import py_builtins
         from tensorflow.python.autograph.pyct import inspect_utils
 
+        if found is UNKNOWN:
+            return False
         if inspect_utils.isbuiltin(found):
             special = (eval, exec, super, globals, locals)
             return py_builtins.overload_of(found) is found and found not in special
         return bool(conversion.is_allowlisted(found)) or _plain(found, self.seen)
+
+
+def _chain(place: ast.expr) -> tuple[str | None, list[str]]:
+    """`a.b.c` as its first name and the others; None for the first where it is no name."""
+    path: list[str] = []
+    while isinstance(place, ast.Attribute):
+        path.insert(0, place.attr)
+        place = place.value
+    return (place.id if isinstance(place, ast.Name) else None), path

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tests.fidelity.compare import texts
+
 LOADING = re.compile(r"TensorFlow \S+ is loaded \(TIME\)\.")
 WRAPPER = re.compile(r"\{\{function_node __wrapped__\S+\}\} ")
 Outputs = list[Any]  # a cell's outputs, then its execution count and metadata
@@ -65,7 +67,7 @@ def no_word_of_loading(stock: Outputs, engine: Outputs) -> bool:
 def no_wrapper(stock: Outputs, engine: Outputs) -> bool:
     """What the kernel shows more is the name of the wrapper before an operation's message, and
     maybe TensorFlow's log of it."""
-    unwrapped = _without_wrapper(stock)
+    unwrapped = texts(stock, lambda text: WRAPPER.sub("", text))
     return unwrapped != stock and (unwrapped == engine or no_log_lines(unwrapped, engine))
 
 
@@ -87,14 +89,6 @@ def said_once(stock: Outputs, engine: Outputs) -> bool:
 def anything(stock: Outputs, engine: Outputs) -> bool:
     """The outputs are about something else on both sides."""
     return True
-
-
-def _without_wrapper(value: Any) -> Any:
-    if isinstance(value, str):
-        return WRAPPER.sub("", value)
-    if isinstance(value, dict):
-        return {key: _without_wrapper(held) for key, held in value.items()}
-    return list(map(_without_wrapper, value)) if isinstance(value, list) else value
 
 
 def _plain_text(output: Any) -> str:

@@ -8,6 +8,7 @@ counts: order, metadata, execution counts, tracebacks, the bytes of pictures.
 import difflib
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,17 @@ class Difference:
         return f"{self.cell}:\n" + "\n".join(line[:400] for line in lines)
 
 
+def texts(value: Any, change: Callable[[str], str]) -> Any:
+    """`value` with every text in it changed, those of keys as well."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change(key): texts(held, change) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [texts(held, change) for held in value]
+    return value
+
+
 class Plain:
     """Turns the outputs of one run into what is compared; ids are numbered as they come up."""
 
@@ -61,15 +73,6 @@ class Plain:
             text = pattern.sub(shorter, text)
         return text
 
-    def value(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, dict):
-            return {self.text(key): self.value(held) for key, held in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.value(held) for held in value]
-        return value
-
     def outputs(self, cell: NotebookNode) -> list[Any]:
         """A cell's outputs, the pieces of a stream joined, its execution count and metadata."""
         joined: list[dict[str, Any]] = []
@@ -79,7 +82,8 @@ class Plain:
                 last["text"] += output["text"]
             else:
                 joined.append(output)
-        return [*self.value(joined), cell.get("execution_count"), self.value(cell.metadata)]
+        return [*texts(joined, self.text), cell.get("execution_count"),
+                texts(cell.metadata, self.text)]  # fmt: skip
 
 
 def plain(notebook: NotebookNode, home: str) -> dict[str, Any]:
@@ -88,7 +92,7 @@ def plain(notebook: NotebookNode, home: str) -> dict[str, Any]:
     found = {title(cell, n): rules.outputs(cell) for n, cell in enumerate(notebook.cells)}
     if len(found) != len(notebook.cells):
         raise ValueError("two cells of one title")
-    return {**found, METADATA: rules.value(notebook.metadata)}
+    return {**found, METADATA: texts(notebook.metadata, rules.text)}
 
 
 def differences(stock: dict[str, Any], engine: dict[str, Any]) -> list[Difference]:

@@ -3,6 +3,7 @@ that call what nobody has looked at."""
 
 import functools
 import math
+import sys
 
 import numpy as np
 import tensorflow as tf
@@ -21,7 +22,16 @@ class Scale:
         return self(x)
 
 
+class Number(int):
+    """A number with a method."""
+
+    def by(self, x):
+        return self * x if x > 0 else x
+
+
 scale = Scale()
+number = Number(2)
+learners = sys.modules[__name__]
 
 
 def kept(f):
@@ -90,6 +100,11 @@ def chooses(x):
         return tf.map_fn(branch, x)
 
     return tf.cond(tf.reduce_sum(x) > 0, mapped, lambda: -x)
+
+
+def compares(x):
+    some = tf.cast(x > 0, x.dtype) + tf.cast(shared.dtype.max > 1, x.dtype)
+    return {"name": f"{x.dtype!r}", "value": some}["value"]
 
 
 def calls_itself(x, again=None):
@@ -173,6 +188,57 @@ def hides_the_instance(x):
         return scale.by(x)
 
     return scale.by(grad)
+
+
+def renames(x):
+    mine = scale
+    return mine.by(x)
+
+
+def takes_from_a_list(x):
+    return [scale][0].by(x)
+
+
+def takes_from_a_dictionary(x):
+    return {"mine": scale}.get("mine").by(x)
+
+
+def has_a_default(x, mine=scale):
+    return mine.by(x)
+
+
+def has_an_inner_default(x):
+    def grad(upstream, mine=scale):
+        return mine.by(upstream)
+
+    return grad(x)
+
+
+def asks_a_number(x):
+    return number.by(x)
+
+
+def renames_a_module(x):
+    mine = learners
+    return mine.branch(x)
+
+
+def calls_a_module(x):
+    return learners.branch(x)
+
+
+def calls_both(x):
+    return of_helper(x) + of_branch(x)
+
+
+def around(f):
+    def inner(x):
+        return f(x)
+
+    return inner
+
+
+of_helper, of_branch = around(helper), around(branch)
 
 
 def decorates(x):

@@ -13,11 +13,12 @@ from grader.probe.modes import MODES
 from grader.probe.plain import plain
 from grader.probe.request import Request
 
-PLAIN = "twice gradient calls_helper custom unpacks maps chooses calls_itself".split()
+PLAIN = "twice gradient calls_helper custom unpacks maps chooses compares calls_itself".split()
 NOT = """
 loop while_loop conditional logic negation between asserts filtered prints length branch
 calls_branch calls_a_local calls_an_argument calls_an_instance calls_a_method makes_an_instance
-hides_the_instance decorates decorated picks tries nested_branch once
+hides_the_instance renames takes_from_a_list takes_from_a_dictionary has_a_default
+has_an_inner_default asks_a_number renames_a_module calls_a_module calls_both of_branch decorates decorated picks tries nested_branch once
 """.split()
 HARMLESS = {"FunctionScope", "ConversionOptions", "STD", "UndefinedReturnValue", "ld",
             "converted_call", "autograph_artifact"}  # fmt: skip

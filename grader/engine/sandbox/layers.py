@@ -152,7 +152,7 @@ def landlock_rules() -> Any:
     """An empty set of rules: nothing is allowed but what is added, no TCP, no signals outwards.
 
     The zygote makes one as well and throws it away: at its first use the library works out the
-    flags and has `ldconfig` run to find the C library, which would take each child some 10 ms.
+    flags and has `ldconfig` run to find the C library, which would take each child 5 ms and more.
     """
     import landlockpy as ll
 
