@@ -12,11 +12,12 @@ import os
 import sys
 import threading
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from grader import direct
-from grader.engine import heap, lookups, registries
+from grader.engine import heap, lookups, registries, surroundings
 from grader.engine.kernel import PipeApp, PipeKernel
 from grader.spared import UNUSED, spared
 
@@ -28,6 +29,7 @@ grader.display grader.hints grader.plots grader.predictions grader.probe.wire gr
 OPTIONAL = ("ipywidgets",)
 WARM_CELLS = ("x = 1\nx", "1/0", "assert False, 'no'", "def f(:\n", "print('x')")
 WARM_FIGURE = "import matplotlib.pyplot as plt\nplt.plot([0, 1], label='x')\nplt.legend();"
+NEVER = 1 << 30
 
 
 def boot(tensorflow: bool = True) -> PipeKernel:
@@ -36,6 +38,29 @@ def boot(tensorflow: bool = True) -> PipeKernel:
     Raises RuntimeError if a thread or TensorFlow's runtime was started: neither survives a fork.
     """
     warnings.filterwarnings("ignore", category=DeprecationWarning, module="ipykernel")
+    with _oldest_left_alone():
+        kernel = _loaded(tensorflow)
+        _warm(kernel, tensorflow)
+    _assert_forkable(tensorflow)
+    gc.collect()
+    heap.fill()
+    gc.freeze()
+    return kernel
+
+
+@contextmanager
+def _oldest_left_alone() -> Iterator[None]:
+    """Nearly all of what is imported stays; to look through it again and again for garbage would
+    take a tenth of the start."""
+    usual = gc.get_threshold()
+    gc.set_threshold(*usual[:2], NEVER)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
+def _loaded(tensorflow: bool) -> PipeKernel:
     with spared(*UNUSED):
         kernel = _application().boot()
         lookups.remember_modules()
@@ -43,20 +68,20 @@ def boot(tensorflow: bool = True) -> PipeKernel:
         with shell.builtin_trap:
             if tensorflow:
                 _load()
+    return kernel
+
+
+def _warm(kernel: PipeKernel, tensorflow: bool) -> None:
     if tensorflow:
         direct.always()
         lookups.remember_files()
         registries.fill()
         _warm_autograph()
         _warm_check()
+    surroundings.fresh_numbers()  # imports at its first call
     _warm_shell(kernel, (*WARM_CELLS, WARM_FIGURE) if tensorflow else WARM_CELLS)
     if tensorflow:
-        _spare_a_drawing(shell)
-    _assert_forkable(tensorflow)
-    gc.collect()
-    heap.fill()
-    gc.freeze()
-    return kernel
+        _spare_a_drawing(kernel.shell)
 
 
 def _application() -> PipeApp:
@@ -112,7 +137,6 @@ def _warm_check() -> None:
     warm = Exercise(
         "warm", lambda _: [case], lambda _: {"value": np.ones(2)}, {"value": 1}, ("", "")
     )
-    np.random.seed()  # its first call imports; every child makes one, for numbers of its own
     for array in (np.ones(2), np.zeros(2)):
         seen = {("warm", mode, "value"): Outcome("array", array) for mode in case.modes}
         told = verdict.decide(terms(warm), key(warm, [case]), [case], seen, "value")

@@ -18,22 +18,27 @@ from grader.engine.sandbox import root
 
 def settle(order: dict[str, Any], scratch: str, prepared: sandbox.Prepared) -> None:
     """A clean environment, a working directory, files of the submission, randomness of its own."""
-    import numpy as np
-
     temporary = "/tmp" if "/tmp" in prepared.writable else f"{scratch}/tmp"
     os.environ.update({"HOME": scratch, "TMPDIR": temporary, **order["environment"]})
     python = os.path.dirname(sys.executable)  # as an activated environment has it
     os.environ["PATH"] = os.pathsep.join([python, os.environ.get("PATH", os.defpath)])
     os.environ["IPYTHONDIR"] = f"{scratch}/.ipython"
     tempfile.tempdir = None  # AutoGraph writes there; the zygote's place does not exist here
-    random.seed()
-    np.random.seed()
+    fresh_numbers()
     cwd = Path(order["cwd"] if Path(order["cwd"]).is_absolute() else f"{scratch}/{order['cwd']}")
     order["cwd"] = str(cwd)
     for place in (temporary, str(cwd)):
         os.makedirs(place, exist_ok=True)
     _course(Path(scratch), order["course"], prepared.namespaced)
     os.chdir(cwd)
+
+
+def fresh_numbers() -> None:
+    """What is drawn without a seed differs between processes, as it does between kernels."""
+    import numpy as np
+
+    random.seed()
+    np.random.seed()
 
 
 def _course(home: Path, folders: dict[str, str], namespaced: bool) -> None:
