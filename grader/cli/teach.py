@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -44,9 +44,11 @@ def grade(
         raise CourseError("nothing to grade: submissions belong in submitted/<student>/<chapter>/")
     options: dict[str, Any] = {"jobs": jobs, "force": force, "allow_unsandboxed": allow_unsandboxed}
     code = 0
+    if not scheduler:
+        _warm_up(course)
     with _cluster(scheduler, course) as options["executor"]:
         if not as_json:
-            _say_sandbox(course)
+            _say_sandbox(course, elsewhere=bool(scheduler))
         for chapter in submitted:
             code = max(code, _grade(course, chapter, student, as_json=as_json, **options))
     raise typer.Exit(code)
@@ -64,6 +66,7 @@ def demo(
 
     course, named = chosen(chapters)
     options: dict[str, Any] = {"jobs": jobs, "force": True, "allow_unsandboxed": allow_unsandboxed}
+    _warm_up(course)
     _say_sandbox(course)
     code = 0
     for chapter in named:
@@ -102,12 +105,25 @@ def doctor() -> None:
         out.print(line, markup=False, soft_wrap=True)
 
 
-def _say_sandbox(course: Course) -> None:
+def _warm_up(course: Course) -> None:
+    """Start to import TensorFlow; all else that a run needs is imported meanwhile."""
+    from ..engine import warm
+
+    with suppress(OSError):  # who waits for it is told
+        warm.zygote(course.root).launch()
+
+
+def _say_sandbox(course: Course, elsewhere: bool = False) -> None:
     """The layers of the sandbox in one line, as a child of this run gets them."""
+    if elsewhere:
+        out.print("sandbox: each worker's own; one with gaps grades nothing")
+        return
     from ..engine.batch import probe_sandbox
     from ..engine.sandbox import report
 
-    out.print(report(probe_sandbox(course.root, tensorflow=False)), markup=False, soft_wrap=True)
+    with out.status("importing TensorFlow, once for all submissions"):
+        found = probe_sandbox(course.root)
+    out.print(report(found), markup=False, soft_wrap=True)
 
 
 def _students(course: Course, chapter: Chapter) -> list[str]:

@@ -13,11 +13,11 @@ from nbgrader.converters.base import NbGraderException
 from traitlets.config import Config
 
 from grader.course import CourseError
-from grader.engine import memory, places, sandbox, warm
+from grader.engine import memory, places, sandbox, trouble, warm
 from grader.engine.autograde import EngineAutograde
 from grader.engine.execute import EngineExecute
 from grader.engine.executor import Executor
-from grader.engine.host import ZygoteError, wait_ready
+from grader.engine.host import Zygote, ZygoteError, wait_ready
 from grader.engine.limits import Limits
 from grader.engine.outcome import Outcome, Run
 from grader.engine.plug import plug
@@ -89,18 +89,26 @@ def _app(root: Path, overrides: Config | None, allow_unsandboxed: bool) -> Any:
     return app
 
 
+def warm_process(root: Path, tensorflow: bool = True) -> Zygote:
+    """What submissions of the course at `root` run in, as its configuration has it."""
+    warm.zygote(root, tensorflow=tensorflow).launch()  # imports while the configuration is read
+    execute = EngineExecute(parent=_app(root, None, False))
+    execute.tensorflow = execute.tensorflow and tensorflow
+    zygote: Zygote = execute.zygote()
+    return zygote
+
+
 def probe_sandbox(root: Path, tensorflow: bool = True) -> list[sandbox.Layer]:
-    """The layers that a child of the course's warm process really gets, tried in one."""
+    """The layers that a child of the course's warm process really gets, tried in one. Without
+    TensorFlow it is sooner warm; with it, if the course's submissions have it, it is their own."""
     limits = Limits()
-    warm.zygote(root, tensorflow=tensorflow).launch()  # warms up while the configuration is read
-    fork = EngineExecute(parent=_app(root, None, False)).fork
-    zygote = warm.zygote(root, tensorflow=tensorflow, fork=fork)
     with places.Folder("scratch") as scratch:
         try:
+            zygote = warm_process(root, tensorflow)
             zygote.start()
             process = zygote.spawn(limits, scratch=None if zygote.namespaced else scratch)
-        except ZygoteError as error:
-            raise GradingError(str(error)) from error
+        except (ZygoteError, OSError) as error:
+            raise GradingError(trouble.advice(error)) from error
         try:
             found = [sandbox.Layer(**layer) for layer in wait_ready(process, limits)["layers"]]
             return [*found, memory.layer()]

@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from grader.engine import formats, frames
-from grader.engine.host import Process
+from grader.engine.forked import Process
 from grader.engine.incoming import Incoming
 from grader.engine.limits import Limits
 from grader.engine.replies import Replies

@@ -18,7 +18,9 @@ from grader.engine.work import Job, Result
 def run_on_worker(root: str, jobs: list[Job]) -> list[Result]:
     """What a worker does with one submission."""
     fork, tensorflow = all(job.fork for job in jobs), any(job.tensorflow for job in jobs)
-    return executor.run_all(warm.zygote(Path(root), tensorflow=tensorflow, fork=fork), jobs)
+    hidden = jobs[0].hidden if jobs else []
+    zygote = warm.zygote(Path(root), hidden, tensorflow=tensorflow, fork=fork)
+    return executor.run_all(zygote, jobs)
 
 
 class DaskExecutor:

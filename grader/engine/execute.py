@@ -77,11 +77,13 @@ class EngineExecute(Execute):  # type: ignore[misc]
         return CourseDirectory(parent=self, root=str(root))
 
     def _hidden(self) -> list[str]:
+        """The course, and what its configuration keeps elsewhere."""
         coursedir = self._coursedir()
         names = ("source", "submitted", "autograded", "feedback")
         folders = [getattr(coursedir, f"{name}_directory") for name in names]
-        found = [*folders, "gradebook.db", ".course_key", ".grader"]
-        return [os.path.join(coursedir.root, name) for name in found]
+        if coursedir.db_url.startswith("sqlite:///"):  # any other may hold a password
+            folders.append(coursedir.db_url.removeprefix("sqlite:///"))
+        return [coursedir.root, *(os.path.join(coursedir.root, path) for path in folders)]
 
     def prepare(self, nb: NotebookNode, resources: Any) -> tuple[work.Job, Judge | None]:
         """The job for a notebook, and its judge where a gradebook knows master copies."""
@@ -95,7 +97,7 @@ class EngineExecute(Execute):  # type: ignore[misc]
             traits={name: getattr(self, name) for name in TRAITS},
             course=warm.public_folders(self.root),
             allow_unsandboxed=self.allow_unsandboxed or bool(os.environ.get(ALLOW)),
-            fork=self.fork, tensorflow=self.tensorflow,
+            fork=self.fork, tensorflow=self.tensorflow, hidden=self._hidden(),
         )  # fmt: skip
         judge = self._judge(nb, resources.get("nbgrader", {}))
         if judge:

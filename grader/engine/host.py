@@ -1,13 +1,10 @@
-"""The engine's side of a zygote: start it, ask it for children, interrupt and kill them."""
+"""The engine's side of a zygote: start it, tell it what to show, ask it for children."""
 
 from __future__ import annotations
 
 import atexit
 import json
 import os
-import select
-import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -18,6 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from grader.engine import frames, places
+from grader.engine.forked import Process
 from grader.engine.limits import Limits
 
 START_SECONDS = 180.0
@@ -45,52 +43,14 @@ class ZygoteError(RuntimeError):
     """The zygote could not be started, or has ended."""
 
 
-class Process:
-    """A child: its socket and a pidfd, so that no other process is ever hit by mistake."""
-
-    def __init__(self, sock: socket.socket, pidfd: int, pid: int, scratch: str | None) -> None:
-        self.sock, self.pidfd, self.pid, self.scratch = sock, pidfd, pid, scratch
-
-    def interrupt(self) -> None:
-        """SIGINT."""
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.pidfd, signal.SIGINT)
-
-    def strike(self) -> None:
-        """SIGKILL; in its own pid namespace all its processes go with it."""
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-        if self.scratch:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL)
-
-    def kill(self) -> None:
-        """`strike`, and tidy up. Safe to call twice."""
-        if self.pidfd < 0:
-            return
-        self.strike()
-        if self.scratch:
-            self.ended(2.0)
-            shutil.rmtree(self.scratch, ignore_errors=True)
-        self.sock.close()
-        os.close(self.pidfd)
-        self.pidfd = -1
-
-    def ended(self, seconds: float) -> bool:
-        """Whether the process ends within `seconds`."""
-        poll = select.poll()
-        poll.register(self.pidfd, select.POLLIN)
-        return bool(poll.poll(seconds * 1000))
-
-
 class Zygote:
     """One warm process. Threads may share it; `spawn` takes some 10 ms, one at a time."""
 
     def __init__(self, public: Mapping[str, str] | None = None, hidden: Iterable[str] = (),
                  sandboxed: bool = True, tensorflow: bool = True) -> None:  # fmt: skip
-        self.setup = {"public": dict(public or {}), "hidden": list(hidden), "sandbox": sandboxed,
-                      "tensorflow": tensorflow}  # fmt: skip
-        self.lock = threading.RLock()
+        self.setup: dict[str, Any] = {"sandbox": sandboxed, "tensorflow": tensorflow}
+        self.places: dict[str, Any] = {"public": dict(public or {}), "hidden": list(hidden)}
+        self.lock, self.telling, self.told = threading.RLock(), threading.Lock(), False
         self.process: subprocess.Popen[bytes] | None = None
         self.namespaced: bool | None = None
         atexit.register(self.close)
@@ -103,6 +63,15 @@ class Zygote:
             if not self.alive:
                 self.close()  # what a dead one leaves open
                 self._launch()
+
+    def show(self, public: Mapping[str, str], hidden: Iterable[str]) -> bool:
+        """Which folders submissions are to see, and what they must not: told when all is warm, so
+        a process can be launched before. Whether that is what they see."""
+        wanted = {"public": dict(public), "hidden": list(hidden)}
+        with self.telling:
+            if not self.told:
+                self.places = wanted
+            return self.places == wanted
 
     @property
     def alive(self) -> bool:
@@ -118,7 +87,7 @@ class Zygote:
                 self._await()
 
     def _launch(self) -> None:
-        self.namespaced = None
+        self.namespaced, self.told = None, False
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.folder = places.Folder("zygote")
         home = self.folder.path
@@ -137,6 +106,9 @@ class Zygote:
         self.control.settimeout(START_SECONDS)
         ready = b""
         with suppress(OSError):
+            with self.telling:
+                self.told = True
+                self.control.send(json.dumps(self.places).encode())
             ready = self.control.recv(1 << 16)
         if not ready:
             raise ZygoteError(f"the warm process did not start:\n{self.last_words()}")

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from grader.engine import cgroup, processes
-from grader.engine.host import Process
+from grader.engine.forked import Process
 from grader.engine.limits import MIB, Limits
 from grader.engine.processes import members, outer_pid, proportional, resident
 from grader.engine.sandbox import Layer

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from grader.engine import frames, host, places
+from grader.engine.forked import Process
 from grader.engine.limits import Limits
 from grader.engine.meeting import Started
 
@@ -27,7 +28,7 @@ class Closed(RuntimeError):
     """The engine was stopped while a submission waited for its process."""
 
 
-class Single(host.Process):
+class Single(Process):
     """A process that runs one submission, and what it was started by."""
 
     def __init__(self, started: Started, sock: socket.socket, interrupts: socket.socket,
@@ -74,6 +75,10 @@ class Spawned(host.Zygote):
                 self.place = places.Folder("spawned")
                 self._fill()
 
+    def show(self, public: Mapping[str, str], hidden: Iterable[str]) -> bool:
+        """As a zygote's; what is hidden makes no difference where there are no namespaces."""
+        return self.places["public"] == dict(public)
+
     @property
     def alive(self) -> bool:
         """Whether it has been started and not closed."""
@@ -92,7 +97,7 @@ class Spawned(host.Zygote):
         """Have as many processes waiting as run now, and at least one."""
         self.running = [each for each in self.running if each.popen.returncode is None]
         while len(self.waiting) < max(1, len(self.running)):
-            self.waiting.append(Started(self.setup, self._environment()))
+            self.waiting.append(Started({**self.setup, **self.places}, self._environment()))
 
     def _environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in (*host.KEPT, *WINDOWS) if name in os.environ}
@@ -101,7 +106,7 @@ class Spawned(host.Zygote):
                 "MPLCONFIGDIR": os.path.join(self.home, "mpl")}  # fmt: skip
 
     def spawn(self, limits: Limits, cwd: str = "work", course: Mapping[str, str] | None = None,
-              scratch: str | None = None) -> host.Process:  # fmt: skip
+              scratch: str | None = None) -> Process:  # fmt: skip
         """The next of the waiting processes, with its order. Raises ZygoteError if it did not get
         warm (ask again), Closed if the pool was closed meanwhile."""
         with self.lock:

@@ -22,21 +22,21 @@ def public_folders(root: Path) -> dict[str, str]:
 
 def zygote(root: Path, hidden: Iterable[str] = (), sandboxed: bool = True,
            tensorflow: bool = True, fork: bool = True) -> Zygote:  # fmt: skip
-    """The warm process for the course at `root`; another course's is ended first. Where it cannot
-    `fork`, or must not, it is a pool of processes that are spawned."""
-    public = public_folders(root)
-    key = (tuple(sorted(public.items())), sandboxed, tensorflow, fork)
+    """The warm process for the course at `root`; another course's is ended first, unless it does
+    not know yet whose it is. `hidden` are host paths that no submission may see, wherever they lie.
+    Where it cannot `fork`, or must not, it is a pool of processes that are spawned."""
+    public, hidden = public_folders(root), list(hidden)
+    kind = (sandboxed, tensorflow, fork)
     with _lock:
         held = _current.get("zygote")
-        if held is None or held[0] != key:
+        if held is None or held[0] != kind or not held[1].show(public, hidden):
             if held is not None:
                 held[1].close()
-            found = _kind(fork)(public, hidden, sandboxed, tensorflow)
-            _current["zygote"] = (key, found)
+            _current["zygote"] = (kind, _class(fork)(public, hidden, sandboxed, tensorflow))
         return _current["zygote"][1]
 
 
-def _kind(fork: bool) -> type[Zygote]:
+def _class(fork: bool) -> type[Zygote]:
     if fork and not lacking():
         return Zygote
     from grader.engine.spawned import Spawned

@@ -18,7 +18,8 @@ from nbformat import NotebookNode
 
 from grader.engine import frames, memory, places, sandbox
 from grader.engine.client import Ended, ForkClient, error_output
-from grader.engine.host import Process, Zygote, ZygoteError, wait_ready
+from grader.engine.forked import Process
+from grader.engine.host import Zygote, ZygoteError, wait_ready
 from grader.engine.limits import Limits
 
 MARKER = "GRADER_ENGINE_MARKER"
@@ -52,7 +53,8 @@ class Job:
     allow_unsandboxed: bool = False
     skip: bool = False  # --no-execute: hand the notebook back as it is
     fork: bool = True  # what kind of warm process a worker elsewhere is to have,
-    tensorflow: bool = True  # and whether with TensorFlow in it
+    tensorflow: bool = True  # whether with TensorFlow in it,
+    hidden: list[str] = field(default_factory=list)  # and what must not show in it
 
 
 @dataclass

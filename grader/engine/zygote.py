@@ -30,7 +30,8 @@ tornado.platform.asyncio asyncio multiprocessing.util
 
 
 def main(argv: list[str]) -> None:
-    """`argv`: the control socket's number. Its first message is the JSON setup."""
+    """`argv`: the control socket's number. Its first message is the JSON setup, its second, read
+    when all is warm, the places that children see."""
     control = socket.socket(fileno=int(argv[0]))
     setup = json.loads(control.recv(REQUEST_BYTES))
     parent = os.getppid()
@@ -71,7 +72,10 @@ def serve(control: socket.socket, setup: dict[str, Any], spaces: list[layers.Lay
     kernel = boot.boot(setup["tensorflow"])
     integrity.remember()
     off = [layers.Layer(name, False, "not asked for") for name in ("mount", "pid", "net", "ipc")]
-    prepared = sandbox.prepare(spaces or off, setup["public"], setup["hidden"])
+    places = json.loads(control.recv(REQUEST_BYTES) or b"null")
+    if places is None:
+        os._exit(0)  # the engine has hung up
+    prepared = sandbox.prepare(spaces or off, places["public"], places["hidden"])
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if prepared.namespaced else -1
     control.send(json.dumps({"namespaced": prepared.namespaced}).encode())
     orders = select.poll()

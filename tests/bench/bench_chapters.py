@@ -75,8 +75,7 @@ def measure(root, chapter, students, cells, probes):
     over the others."""
     from grader.build.release import register
     from grader.course import Course
-    from grader.engine import warm
-    from grader.engine.batch import grade
+    from grader.engine.batch import grade, warm_process
 
     with tempfile.TemporaryDirectory() as release:
         register(Course.find(root), chapter, Path(release))
@@ -85,7 +84,7 @@ def measure(root, chapter, students, cells, probes):
         folder = root / "submitted" / name / chapter.name
         folder.mkdir(parents=True)
         shutil.copy(chapter.solution, folder)
-    zygote = warm.zygote(root)
+    zygote = warm_process(root)
     zygote.start()
     before, marks = (cells.seconds, probes.seconds, reaped(zygote.process.pid)), []
 

@@ -20,6 +20,8 @@ from grader.engine.sandbox import syscalls
 
 HOME = "/home/learner"
 COURSE = "/course"  # where the course's public folders appear, read-only
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+PARTS = "bin etc include lib lib64 pyvenv.cfg share".split()  # of a prefix
 HIDDEN = ("/usr/local/share/nbgrader", "/usr/share/nbgrader", "/usr/local/share/jupyter/nbgrader")
 _ETC = """
 alternatives fonts group hosts inputrc ld.so.cache ld.so.conf ld.so.conf.d localtime magic
@@ -40,18 +42,21 @@ def python_paths() -> list[str]:
 
 def readable_paths() -> list[str]:
     """Directories of the system, of this Python and of `grader`, outermost first."""
-    system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
     etc = [f"/etc/{name}" for name in _ETC]
-    found = [*system, *python_paths(), *etc, "/sys/devices/system"]
+    found = [*SYSTEM, *python_paths(), *etc, "/sys/devices/system"]
     return _outermost(path for path in found if os.path.lexists(path))
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:
     kept: list[str] = []
     for path in sorted(set(map(os.path.abspath, paths)), key=lambda path: (path.count("/"), path)):
-        if not any(path == top or path.startswith(top + "/") for top in kept):
+        if not any(_within(path, top) for top in kept):
             kept.append(path)
     return kept
+
+
+def _within(path: str, top: str) -> bool:
+    return path == top or path.startswith(top.rstrip("/") + "/")
 
 
 @cache  # the zygote's answer holds for its children
@@ -65,7 +70,8 @@ def build_root(new: str, public: Mapping[str, str], hidden: Iterable[str] = ()) 
     """Assemble the root at `new` (an empty directory) and pivot into it.
 
     `public` maps names to host directories shown under /course; `hidden` are host paths that must
-    not show even if they lie inside a system directory. Needs CAP_SYS_ADMIN and a mount namespace.
+    not show even if they lie inside a system directory, or hold this Python, which still shows.
+    Needs CAP_SYS_ADMIN and a mount namespace.
     """
     syscalls.mount("", "/", flags=syscalls.MS_REC | syscalls.MS_PRIVATE)
     flags = syscalls.MS_NOSUID | syscalls.MS_NODEV
@@ -74,8 +80,8 @@ def build_root(new: str, public: Mapping[str, str], hidden: Iterable[str] = ()) 
         _bind(path, new + path)
     for name, path in public.items():
         _bind(os.path.realpath(path), f"{new}{COURSE}/{name}")
-    for path in (*HIDDEN, *hidden):
-        _cover(new + os.path.abspath(path))
+    for path in _outermost(filter(_coverable, map(os.path.realpath, (*HIDDEN, *hidden)))):
+        _cover(new, path)
     _devices(new)
     for place in (*writable_places(), "/proc"):
         os.makedirs(new + place, exist_ok=True)
@@ -87,14 +93,22 @@ def build_root(new: str, public: Mapping[str, str], hidden: Iterable[str] = ()) 
     os.chdir("/")
 
 
-def _cover(target: str) -> None:
-    """Hide what shows at `target`, if anything does, unless this Python lives in there."""
-    if not os.path.lexists(target) or os.path.islink(target):
+def _coverable(path: str) -> bool:
+    """Whether it shows, and nothing that every program needs lies in it."""
+    shows = os.path.exists(path) and any(_within(path, top) for top in readable_paths())
+    return shows and not any(_within(needed, path) for needed in SYSTEM)
+
+
+def _cover(new: str, path: str) -> None:
+    """Hide what shows at `path` of the host, but for the parts of this Python in it."""
+    if not os.path.isdir(path):
+        syscalls.mount("/dev/null", new + path, flags=syscalls.MS_BIND)
         return
-    if os.path.isdir(target):
-        syscalls.mount("tmpfs", target, "tmpfs", syscalls.MS_NODEV, "size=4k,mode=755")
-    else:
-        syscalls.mount("/dev/null", target, flags=syscalls.MS_BIND)
+    syscalls.mount("tmpfs", new + path, "tmpfs", syscalls.MS_NODEV, "size=4k,mode=755")
+    parts = [os.path.join(path, name) for name in PARTS] if path in python_paths() else []
+    inner = [each for each in python_paths() if each != path and _within(each, path)]
+    for part in _outermost(each for each in (*parts, *inner) if os.path.lexists(each)):
+        _bind(part, new + part)
 
 
 def _bind(source: str, target: str) -> None:
