@@ -115,13 +115,11 @@ class Captured:
             os.close(write)
             os.set_blocking(read, False)
             self.pipes[read] = kind
-        self.readable = waiting.readable(*self.pipes)
         threading.Thread(target=self._watch, daemon=True, name="captured-output").start()
 
     def drain(self) -> None:
-        """Send whatever is in the pipes now."""
-        if not self.readable(0):
-            return
+        """Send whatever is in the pipes now. Many threads may ask at once: reading does not wait,
+        while one `poll` object refuses a second thread."""
         with self.lock:
             for read, kind in self.pipes.items():
                 try:

@@ -60,3 +60,33 @@ def test_bytes_and_writes_after_closing_are_refused(stream):
 ])  # fmt: skip
 def test_only_a_cells_own_message_has_a_number(parent, serial):
     assert serial_of(parent) == serial
+
+
+THREADS = """
+import threading, time
+from concurrent.futures import ThreadPoolExecutor
+def talk(name):
+    for number in range(50):
+        print(name, number)
+with ThreadPoolExecutor(4) as pool:
+    list(pool.map(talk, "abcd"))
+"""
+GOES_ON = """
+import os, threading
+def for_ever():
+    while True:
+        print("x", end="")
+threading.Thread(target=for_ever, daemon=True).start()
+for number in range(300):
+    print(".", end="")
+    os.write(1, b"c")
+"""
+
+
+def test_many_threads_may_print(run):
+    result = run(THREADS, GOES_ON, "print('still here')", output=1 << 30)
+    assert result.fault is None
+    assert result.texts[0].count("\n") == 200  # the words of two lines may mix
+    assert "Error" not in result.texts[0] + result.texts[1]
+    assert result.texts[1].count("c") == 300
+    assert "still here" in result.texts[2]
