@@ -18,6 +18,7 @@ from .probe.modes import tensors
 from .probe.request import CARD
 from .quiet import quiet
 from .verdict import Verdict
+from .verdict.decide import NO_RETURN
 
 DEAD = ("none", "zeros", "nan")
 
@@ -28,6 +29,8 @@ def finding(plan: Plan, verdict: Verdict, answer: Any) -> str:
     if first is None or not first.key.startswith("gradient") or first.status not in DEAD:
         return ""
     if plan.terms.probe in ("op_gradient", "table") or not callable(answer):
+        return ""
+    if verdict.mistake == NO_RETURN:
         return ""
     return _harmless(lambda: _xray(answer, first.case, first.mode), "")
 

@@ -27,6 +27,7 @@ PATTERNS = {
         "TensorFlow returned None: no differentiable path leads from the output back to this "
         "input. Somewhere on the way the value leaves the tape."
     ),
+    "nothing returned": "Your function returned None. Is a `return` missing?",
     "not none": "None is asked here, and a number came back: something is connected that should not be.",
     "zeros": (
         "The gradient is zero everywhere. The path exists, but something on it multiplies by zero "
@@ -52,6 +53,22 @@ PATTERNS = {
     "passed through": "This is the upstream gradient itself, passed through unchanged.",
 }
 
+# The same patterns in what a function returns, where no gradient is asked of it.
+OF_VALUES = {
+    "none": (
+        "Your function returned None. Is a `return` missing? If a tape in it answered None, no "
+        "differentiable path led from its target to its source."
+    ),
+    "none inside": (
+        "{which} of your function is None, where a tensor is asked. If a tape in it answered None, "
+        "no differentiable path led from its target to its source."
+    ),
+    "zeros": (
+        "All that came back is zero. A factor is zero, two terms cancel, or a loop never added "
+        "anything."
+    ),
+}
+
 _HEADLINES = {
     "value": "The value is not right",
     "gradient": "The gradient is not right",
@@ -74,6 +91,15 @@ def headline(outcome: str, mistake: str | None, part: str | None) -> str:
         return "Your code raised an exception."
     start = _HEADLINES.get(part or "", "Not right yet")
     return f"{start}: {mistake}." if mistake else f"{start}."
+
+
+def pattern(name: str, wrong: Sequence[Finding], factor: str) -> str:
+    """What to say of a general pattern: values are no gradients."""
+    if name in OF_VALUES and all(f.key.startswith("value") for f in wrong):
+        inside = name == "none" and wrong[0].key != "value"
+        which = thing(wrong[0].key).capitalize()
+        return OF_VALUES["none inside" if inside else name].format(which=which)
+    return PATTERNS[name].format(factor=factor)
 
 
 def unknown(wrong: Sequence[Finding]) -> str:

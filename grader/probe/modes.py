@@ -12,6 +12,7 @@ from .autograph import as_traced
 from .outcome import Outcome, flatten
 
 Function = Callable[..., Any]
+NOTHING = "nothing returned"  # text of a gradient that is None since the function returned None
 
 
 def compile_source(source: Source | str) -> Function:
@@ -62,6 +63,8 @@ def _targets(result: Any, case: Case) -> tuple[list[Any], list[Any]] | Outcome:
             return Outcome("skipped", text=f"{tuple(leaf.shape)} instead of {up.shape}")
         targets.append(leaf)
         upstreams.append(tf.ones_like(leaf) if up is None else tf.cast(tf.constant(up), leaf.dtype))
+    if not targets:
+        return Outcome("none", text=NOTHING if result is None else "")
     return targets, upstreams
 
 
@@ -113,8 +116,6 @@ def _gradients(tape: Any, result: Any, case: Case, wanted: Mapping[str, Any]) ->
     if isinstance(found, Outcome):
         return dict.fromkeys(keys, found)
     targets, upstreams = found
-    if not targets:
-        return dict.fromkeys(keys)
     grads = tape.gradient(targets, list(wanted.values()), output_gradients=upstreams)
     return dict(zip(keys, grads, strict=True))
 
@@ -184,8 +185,6 @@ def _graph_gradients(result: Any, case: Case, wanted: Mapping[str, Any]) -> dict
     found = _targets(result, case)
     if isinstance(found, Outcome):
         return dict.fromkeys(keys, found)
-    if not found[0]:
-        return dict.fromkeys(keys)
     grads: Sequence[Any] = tf.compat.v1.gradients(found[0], list(wanted.values()), found[1])
     return dict(zip(keys, grads, strict=True))
 

@@ -14,10 +14,10 @@ from ..contract import Case, Either
 from ..key import SILENT, Key, Term, Terms, said
 from ..probe.outcome import UNTOUCHED, Observation
 from .compare import Finding, compare, findings
-from .patterns import factor, name_of
+from .patterns import factor, name_of, nothing_returned
 
 PASS, FAIL, ERROR, UNATTEMPTED = "pass", "fail", "error", "unattempted"
-WRONG_ENTRIES = "wrong entries"
+WRONG_ENTRIES, NO_RETURN = "wrong entries", "nothing returned"
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,8 @@ def _name(terms: Terms, key: Key, wrong: list[Finding]) -> tuple[str | None, str
     if raised is not None:
         return raised.name, raised.says
     numbers = [f for f in wrong if f.status not in ("error", "skipped", "blank")]
+    if nothing_returned(numbers, terms.parts):  # before mistakes that end in None, too
+        return NO_RETURN, words.PATTERNS[NO_RETURN]
     named = _predicted(key, numbers, own)
     if named is not None:
         says = own[named].says if named in own else words.PATTERNS[named]
@@ -115,7 +117,7 @@ def _name(terms: Terms, key: Key, wrong: list[Finding]) -> tuple[str | None, str
             return term.name, term.says
     if pattern is None:
         return None, words.unknown(wrong)
-    return pattern, words.PATTERNS[pattern].format(factor=_factor(numbers))
+    return pattern, words.pattern(pattern, numbers, _factor(numbers))
 
 
 def _factor(found: list[Finding]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
 from ..contract import Accuracy
+from ..probe.modes import NOTHING
 from .compare import Finding
 from .tolerance import agree
 
@@ -23,8 +24,16 @@ def name_of(found: list[Finding]) -> str | None:
     if len(statuses) == 1 and statuses <= {"none", "not none", "zeros", "nan", "dtype"}:
         return statuses.pop()
     if statuses <= {"value", "zeros"}:
-        return next((n for n, test in _NUMBERS.items() if all(test(f) for f in found)), None)
+        named = next((n for n, test in _NUMBERS.items() if all(test(f) for f in found)), None)
+        return "constant factor" if named is None and _one_factor(found) else named
     return next((s for s in ("nan", "none", "zeros", "shape") if s in statuses), None)
+
+
+def nothing_returned(found: list[Finding], parts: Collection[str]) -> bool:
+    """Whether a function that is to be differentiated returned None itself."""
+    absent = [f for f in found if f.status == "none"]
+    at_all = "gradient" in parts and any(f.key == "value" for f in absent)
+    return at_all or any(f.outcome.text == NOTHING for f in absent)
 
 
 def _better_than_guessing(finding: Finding) -> bool:
@@ -69,6 +78,15 @@ def _mean_for_sum(finding: Finding) -> bool:
     shapes = [v.shape for v in finding.case.arrays.values()]
     counts = {n for shape in shapes for n in (*shape, int(np.prod(shape))) if n > 1}
     return any(abs(1 / c - n) < 1e-3 * n for n in counts)
+
+
+def _one_factor(found: list[Finding]) -> bool:
+    """Whether several numbers agree on the factor: a single one is always some times the other."""
+    told = {(f.case.name, f.key): (factor(f), _arrays(f)[1]) for f in found}
+    factors = [c for c, _ in told.values()]
+    if sum(int(np.count_nonzero(expected)) for _, expected in told.values()) < 2:
+        return False
+    return all(c is not None and abs(c / (factors[0] or c) - 1) < 1e-3 for c in factors)
 
 
 def _passed_through(finding: Finding) -> bool:
@@ -117,6 +135,5 @@ _NUMBERS: dict[str, Callable[[Finding], bool]] = {
     "passed through": _passed_through,
     "sign": _sign,
     "mean for sum": _mean_for_sum,
-    "constant factor": lambda finding: factor(finding) is not None,
     "transposed": _transposed_square,
 }

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.contract import Case, Source
-from grader.probe.modes import MODES, compile_source
-from grader.probe.outcome import of
+from grader.probe.modes import MODES, NOTHING, compile_source
+from grader.probe.outcome import Outcome, of
 
 ALL = tuple(MODES)
 TAPES = tuple(mode for mode in ALL if mode != "graph")
@@ -40,6 +40,13 @@ def test_second_derivative(tf, mode):
 def test_no_gradient_is_none_and_not_zero(tf, mode):
     assert ask(tf.round, mode)["gradient:x"].kind == "none"
     assert np.array_equal(ask(tf.sign, mode)["gradient:x"].array, np.zeros_like(X))
+
+
+@pytest.mark.parametrize("mode", ALL)
+def test_a_forgotten_return_is_told_from_a_lost_gradient(tf, mode):
+    assert ask(lambda x: None, mode)["gradient:x"] == Outcome("none", text=NOTHING)
+    assert ask(tf.round, mode)["gradient:x"].text == ""
+    assert ask(lambda x: tf.argmax(x), mode)["gradient:x"] == Outcome("none")
 
 
 @pytest.mark.parametrize("mode", ALL)

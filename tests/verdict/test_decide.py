@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from grader.contract import Case, Exercise, Mistake
 from grader.key import key, terms
+from grader.probe.modes import NOTHING
 from grader.probe.outcome import Outcome, of
 from grader.verdict import decide
 
@@ -110,6 +111,50 @@ def test_general_patterns(name, changes):
     assert got.outcome == "fail"
     assert got.mistake == name
     assert got.says
+
+
+NO_RETURN = "Your function returned None. Is a `return` missing?"
+
+
+def test_a_forgotten_return_is_not_told_as_a_lost_gradient():
+    own = replace(BASE, mistakes=(Mistake("dead", "Nothing flows.", pattern="none"),))
+    assert verdict("value", own, value=None).says == NO_RETURN
+    lost = Outcome("none", text=NOTHING)  # as the probe says it where there is no value
+    assert verdict("gradient", own, gradient_x=lost, gradient_k=lost).says == NO_RETURN
+    assert verdict("gradient", own, gradient_x=None).mistake == "dead"
+
+
+def of_value(expected, *answers):
+    """The verdict on a function whose value alone is asked, in as many cases as answers."""
+    cases = [Case(str(i), {"x": X[:1]}, wants=("value",)) for i in range(len(answers))]
+    right = {case.name: value for case, value in zip(cases, expected, strict=True)}
+    exercise = Exercise("f", lambda rng: cases, lambda c: right[c.name], {"value": 1}, ("a", "b"))
+    seen = {
+        (str(i), mode, k): of(_f32(v))
+        for i, answer in enumerate(answers)
+        for mode in ("eager", "outside")
+        for k, v in answer.items()
+    }
+    return decide(terms(exercise), key(exercise, cases), cases, seen, "value")
+
+
+def test_values_are_not_described_as_gradients():
+    one = {"value": np.float32(3)}
+    assert "came back is zero" in of_value([one], {"value": np.float32(0)}).says
+    assert "a tape in it" in of_value([one], {"value": None}).says
+    pair = {"value[0]": np.float32(3), "value[1]": np.float32(4)}
+    got = of_value([pair], {**pair, "value[1]": None})
+    assert got.says.startswith("Output [1] of your function is None")
+
+
+def test_a_factor_is_told_where_several_numbers_agree_on_it():
+    one, two = {"value": np.float32(3)}, {"value": np.float32(5)}
+    said = of_value([one, two], *({"value": 1.7 * a["value"]} for a in (one, two)))
+    assert said.mistake == "constant factor"
+    assert "1.7 times" in said.says
+    assert of_value([one], {"value": np.float32(5.1)}).mistake is None
+    apart = of_value([one, two], {"value": np.float32(5.1)}, {"value": np.float32(6)})
+    assert apart.mistake is None
 
 
 def test_a_wrong_dtype_is_named():
