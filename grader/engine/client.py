@@ -76,11 +76,13 @@ class ForkClient(NotebookClient):
         self.serial += 1
         cell.execution_count = self.code_cells_executed = self.code_cells_executed + 1
         incoming = Incoming(self, cell, index)
+        limit = self._get_timeout(cell)
+        deadline = self.ends if limit is None else min(time.monotonic() + limit, self.ends)
         try:
-            for content in self.replies.taken():
-                self.writer.send(frames.COMM, 0, content)
-            self.writer.send(frames.EXECUTE, self.serial, json.dumps({"code": source}).encode())
-            reply = self._until_idle(incoming)
+            self._order(source, deadline)
+            reply = self._until_idle(incoming, deadline)
+        except frames.Late:
+            raise Ended("timeout", "a cell was not taken in time") from None
         except (frames.ProtocolError, frames.ChildGone, OSError) as error:
             raise self._ended(error) from error
         finally:
@@ -89,12 +91,18 @@ class ForkClient(NotebookClient):
         _record_error(cell, reply)
         return reply
 
-    def _until_idle(self, incoming: Incoming) -> dict[str, Any]:
+    def _order(self, source: str, deadline: float) -> None:
+        """Send what widgets have to be told, then the cell; raises Late if the child, which may
+        have been made to read no more, has not taken it by the deadline."""
+        for content in self.replies.taken():
+            self.writer.send(frames.COMM, 0, content, deadline=deadline)
+        code = json.dumps({"code": source}).encode()
+        self.writer.send(frames.EXECUTE, self.serial, code, deadline=deadline)
+
+    def _until_idle(self, incoming: Incoming, deadline: float) -> dict[str, Any]:
         """Frames until the kernel is idle; SIGINT at the deadline, Ended after the grace."""
         reply: dict[str, Any] = {"status": "ok"}
         late = False
-        limit = self._get_timeout(incoming.cell)
-        deadline = self.ends if limit is None else min(time.monotonic() + limit, self.ends)
         while True:
             try:
                 frame = self.reader.frame(deadline)
@@ -127,7 +135,7 @@ class ForkClient(NotebookClient):
         """Send an order that is no cell and wait for the frame that answers it; raises Ended."""
         self.serial += 1
         try:
-            self.writer.send(kind, self.serial, payload)
+            self.writer.send(kind, self.serial, payload, deadline=time.monotonic() + seconds)
             try:
                 return self._answer(answer, time.monotonic() + seconds)
             except frames.Late:

@@ -19,6 +19,7 @@ from grader.engine import waiting
 
 HEADER = struct.Struct(">cII")
 LENGTHS = struct.Struct(">I")
+SHORTEST = 0.001  # seconds: 0 would mean not to wait at all
 
 # engine -> child
 EXECUTE, COMM, PROBE, HARVEST, QUIT = b"X", b"C", b"J", b"F", b"Q"
@@ -42,7 +43,7 @@ class ChildGone(Exception):
 
 
 class Late(Exception):
-    """Nothing complete arrived before the deadline."""
+    """Nothing complete arrived, or was taken, before the deadline."""
 
 
 @dataclass(frozen=True)
@@ -105,26 +106,39 @@ def _exactly(sock: socket.socket, size: int) -> bytes:
 
 
 class Writer:
-    """Blocking writes of whole frames; threads of one process may share it."""
+    """Writes of whole frames, blocking unless told a deadline: a child may wait for the engine, and
+    the engine for no child. Threads of one process may share it."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.lock = threading.RLock()
         self.held = b""
 
-    def send(self, kind: bytes, serial: int, payload: bytes, more: bool = False) -> None:
+    def send(self, kind: bytes, serial: int, payload: bytes, more: bool = False,
+             deadline: float | None = None) -> None:  # fmt: skip
         """Send one frame, or with `more` together with the next one. Raises OSError when the other
-        end is gone."""
+        end is gone, Late when it has not taken all by the deadline: after that nothing may be
+        sent, as a part of the frame has gone."""
         with self.lock:
             head = self.held + HEADER.pack(kind, serial, len(payload))
             self.held = head + payload if more else b""
             if more:
                 return
-            if len(payload) < 65536:
-                self.sock.sendall(head + payload)
-            else:
-                self.sock.sendall(head)
-                self.sock.sendall(payload)
+            parts = [head + payload] if len(payload) < 65536 else [head, payload]
+            for part in parts:
+                self._put(part, deadline)
+
+    def _put(self, part: bytes, deadline: float | None) -> None:
+        if deadline is None:
+            self.sock.sendall(part)
+            return
+        self.sock.settimeout(max(SHORTEST, deadline - time.monotonic()))
+        try:
+            self.sock.sendall(part)
+        except TimeoutError as error:
+            raise Late from error
+        finally:
+            self.sock.settimeout(None)
 
 
 class Reader:

@@ -125,6 +125,43 @@ def test_an_answer_is_waited_for_and_missed(made):
     assert ended.value.kind == "timeout"
 
 
+LARGE = "#" + "x" * (4 << 20)  # more than a socket's buffer holds
+WIDGET = {"comm_id": "c", "data": {"x": LARGE}}
+
+
+class Deaf:
+    """A process that reads nothing any more."""
+
+    def __init__(self):
+        self.sock, self.theirs = socket.socketpair()
+
+    def interrupt(self):
+        """Nor does it hear of this."""
+
+
+@pytest.mark.parametrize("order", [
+    lambda one: one.run_cell(one.nb.cells[0], 0, LARGE),
+    lambda one: one.replies.send(WIDGET) or one.run_cell(one.nb.cells[0], 0, "x"),
+    lambda one: one.ask(frames.PROBE, LARGE.encode(), frames.OBSERVATION, 0.2),
+], ids=["cell", "widget", "question"])  # fmt: skip
+def test_who_reads_no_more_does_not_hold_up_the_engine(order):
+    process = Deaf()
+    one = client(process, timeout=1, interrupt_on_timeout=True)
+    with process.sock, process.theirs, pytest.raises(Ended) as ended:
+        order(one)
+    assert ended.value.kind == "timeout"
+
+
+def test_a_submission_that_makes_its_kernel_deaf_ends_at_its_limit(run):
+    deaf = (
+        "import time, grader.engine.frames as frames\nframes.order = lambda sock: time.sleep(1e9)"
+    )
+    result = run(deaf, LARGE, job={"traits": {"timeout": 1}})
+    assert result.fault[0] == "timeout"
+    assert "DeadKernelError" in result.texts[1]
+    assert run("'next'").texts == ["'next'"]
+
+
 @pytest.mark.parametrize(("outputs", "added"), [
     ([], ["ERROR: An error occurred while showtraceback was disabled"]),
     ([new_output("error", ename="ValueError", evalue="", traceback=[])], None),

@@ -1,6 +1,7 @@
 import json
 import socket
 import struct
+import threading
 import time
 
 import pytest
@@ -95,3 +96,19 @@ def test_a_flood_does_not_hide_the_deadline(ends):
     reader.frame(time.monotonic() + 5)
     with pytest.raises(frames.Late):
         reader.frame(time.monotonic() - 1)
+
+
+def test_who_takes_nothing_makes_the_sender_late(ends):
+    with pytest.raises(frames.Late):
+        frames.Writer(ends[0]).send(frames.EXECUTE, 1, b"x" * (4 << 20), deadline=time.monotonic())
+    assert ends[0].gettimeout() is None
+
+
+def test_with_a_deadline_a_large_frame_arrives_whole(ends):
+    send = frames.Writer(ends[1]).send
+    kwargs = {"deadline": time.monotonic() + 60}
+    thread = threading.Thread(target=send, args=(frames.STDOUT, 1, b"x" * (4 << 20)), kwargs=kwargs)
+    thread.start()
+    frame = frames.Reader(ends[0], 8 << 20).frame(time.monotonic() + 60)
+    thread.join()
+    assert len(frame.payload) == 4 << 20
