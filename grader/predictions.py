@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import display, state, words
+from .course import CourseError
 from .display.report import Report, short
 from .placeholder import Blank, ____
 from .probe.failure import of_exception
@@ -22,8 +23,9 @@ def predict(name: str, run: Callable[[], Any], guess: Any = ____, because: str =
 
     name: a short name, unique in the course. run: makes the gradient (a tensor, None, or raises).
     guess: one of "none", "zero", "number", "nan", "error"; while it is `____` the choices are shown
-    and nothing runs. because: why it is so, shown with the truth. The guess is remembered for
-    `progress()`. Raises ValueError for a guess that is none of the words.
+    and nothing runs. because: why it is so, shown with the truth; by default what data/ says under
+    this name. The guess is remembered for `progress()`. Raises ValueError for a guess that is none
+    of the words.
     """
     if isinstance(guess, Blank):
         _ask(name, run, because)
@@ -42,8 +44,19 @@ def reveal(name: str, run: Callable[[], Any], guess: str, because: str) -> None:
     _remember(name, guess, truth)
     rows = ((words.GUESS, guess), (words.TRUTH, f"{truth}{_detail(outcome)}"))
     headline = words.PREDICTED if right else words.MISPREDICTED
+    because = because or _reason(name)
     says = (because,) if because else ()
     display.show(Report(name, "pass" if right else "fail", headline, says, rows))
+
+
+def _reason(name: str) -> str:
+    """What the course's data/ says of this prediction; empty where there is no course."""
+    from . import checking, store
+
+    try:
+        return store.reason(checking.data_root() / "data", name)
+    except (CourseError, OSError):
+        return ""
 
 
 def observe(run: Callable[[], Any]) -> Outcome:

@@ -39,8 +39,11 @@ class _Filed:
         return self.stored[str(header["n"])]
 
 
-def dump(entries: Mapping[str, Stored], probes: str, title: str) -> tuple[bytes, bytes]:
-    """The .npz and the .json of a chapter, the same bytes for the same contracts."""
+def dump(
+    entries: Mapping[str, Stored], probes: str, title: str, because: Mapping[str, str]
+) -> tuple[bytes, bytes]:
+    """The .npz and the .json of a chapter, the same bytes for the same contracts. `because` holds
+    the reasons behind predictions by their names."""
     numbered = _Numbered()
     rows = {}
     for name, (terms, cases, key) in entries.items():
@@ -50,7 +53,7 @@ def dump(entries: Mapping[str, Stored], probes: str, title: str) -> tuple[bytes,
             "truth": _table(key.truth, numbered),
             "mistakes": {m: _table(answers, numbered) for m, answers in key.mistakes.items()},
         }
-    whole = {"title": title, "exercises": rows, "probes": probes}
+    whole = {"title": title, "exercises": rows, "because": dict(because), "probes": probes}
     text = json.dumps(whole, indent=1, ensure_ascii=False)
     file = io.BytesIO()
     np.savez(file, **{str(i): array for i, array in enumerate(numbered.arrays)})  # type: ignore[arg-type]
@@ -82,6 +85,17 @@ class Shelf(Mapping[str, Stored]):
 def mentions(words: Path, exercise_id: str) -> bool:
     """Whether a chapter's file may hold this exercise: told without parsing it."""
     return f'"{exercise_id}": {{' in words.read_text(encoding="utf-8")
+
+
+def reason(data: Path, prediction: str) -> str:
+    """The reason behind a prediction; empty where no chapter's file in `data` knows of it."""
+    for words in sorted(data.glob("*.json")):
+        text = words.read_text(encoding="utf-8")
+        if json.dumps(prediction, ensure_ascii=False) in text:
+            found = json.loads(text).get("because", {})
+            if prediction in found:
+                return str(found[prediction])
+    return ""
 
 
 def _stored(row: Mapping[str, Any], filed: _Filed) -> Stored:

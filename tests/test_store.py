@@ -25,7 +25,7 @@ def test_none_words_and_alternatives_survive(mini, tmp_path):
     terms, cases, key = store.Shelf(mini.chapters[0].arrays, mini.chapters[0].words)["counter"]
     truth = {("n", "a"): None, ("n", "b"): Either(None, np.zeros(2)), ("n", "c"): ["x"]}
     kept = type(key)(truth, {})
-    arrays, words = store.dump({"counter": (terms, cases, kept)}, "", "T")
+    arrays, words = store.dump({"counter": (terms, cases, kept)}, "", "T", {})
     (tmp_path / "a.npz").write_bytes(arrays)
     (tmp_path / "a.json").write_bytes(words)
     back = store.Shelf(tmp_path / "a.npz", tmp_path / "a.json")["counter"][2].truth

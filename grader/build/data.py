@@ -1,4 +1,5 @@
-"""data/: the stored cases of a chapter, what is right in them, and what mistakes would give."""
+"""data/: the stored cases of a chapter, what is right in them, and what mistakes would give; and
+the reasons behind its predictions."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from .. import store, telling
 from ..course import Chapter
 from ..judge import STORED_SEED
 from ..key import terms
-from .cells import starters
+from .cells import read, starters
+from .reasons import reasons
 
 # Elementary functions may differ in the last bits from one processor to the next.
 SAME = 1e-9
@@ -24,7 +26,8 @@ def data(chapter: Chapter) -> tuple[bytes, bytes]:
         cases, answers = telling.draw(exercise, STORED_SEED, telling.expected(exercise))
         said = terms(exercise, given.get(name, ""), chapter.name)
         entries[name] = (said, list(cases), answers)
-    return store.dump(entries, chapter.probes, chapter.title)
+    because = reasons(c.source for c in read(chapter).cells if c.cell_type == "code")
+    return store.dump(entries, chapter.probes, chapter.title, because)
 
 
 def same_arrays(one: bytes, two: bytes) -> bool:

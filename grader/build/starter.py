@@ -10,6 +10,8 @@ from typing import Any
 
 from nbgrader.preprocessors import ClearSolutions
 
+from .reasons import without_reasons
+
 BEGIN, STARTER, END = "### BEGIN SOLUTION", "### STARTER", "### END SOLUTION"
 
 
@@ -56,7 +58,15 @@ def _uncomment(line: str, indent: str) -> str:
 
 
 class Starters(ClearSolutions):  # type: ignore[misc]
-    """nbgrader's ClearSolutions, with a starter of its own for every answer cell."""
+    """nbgrader's ClearSolutions, with a starter of its own for every answer cell, and with the
+    reasons taken out of predictions."""
+
+    def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> tuple[Any, Any]:
+        """The cell as the learner gets it."""
+        if cell.cell_type == "code":
+            cell.source = without_reasons(cell.source)
+        made: tuple[Any, Any] = super().preprocess_cell(cell, resources, cell_index)
+        return made
 
     def _replace_solution_region(self, cell: Any, language: str) -> bool:
         if BEGIN not in cell.source:

@@ -8,6 +8,8 @@ from grader import build
 from grader.course import Course
 from grader.lint import answers, built, curriculum, lint, run, text
 
+PREDICTED = 'predict("mini round", lambda: None, ____, because="Rounding is flat.")'
+
 
 @pytest.fixture
 def chapter(mini, tmp_path, monkeypatch):
@@ -87,7 +89,7 @@ def test_a_missing_exercise_and_a_section_that_is_not_there(chapter):
         ("## Recap", "Great stuff!\n\n## Recap", "an exclamation mark"),
         ("## Recap", "Well \U0001f600\n\n## Recap", "an exclamation mark or emoji"),
         ("## Recap", "`a != b` is code\n\n## Recap", None),
-        ('predict("mini round", lambda: None, ____)', "pass", "nothing is predicted"),
+        (PREDICTED, "pass", "nothing is predicted"),
         ("## Recap", "\n+++\n".join(["text"] * 90) + "\n## Recap", "at most"),
     ],
 )
@@ -98,7 +100,7 @@ def test_reading_matter(chapter, old, new, said):
 
 
 def test_a_cell_that_raises_is_named_with_its_error(chapter):
-    edit(chapter.source, 'predict("mini round", lambda: None, ____)', "undefined_name")
+    edit(chapter.source, PREDICTED, "undefined_name")
     build.build(Course(chapter.root), [chapter])
     (fault,) = faults(run.top_to_bottom, chapter)
     assert "NameError: name 'undefined_name' is not defined" in fault

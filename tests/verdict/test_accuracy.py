@@ -55,7 +55,7 @@ def test_a_floor_survives_the_store(tmp_path):
     made = exercise({"labels": FLOOR})
     cases = made.cases(None)
     kept = Key({("held out", "labels"): FLOOR}, {})
-    arrays, words = store.dump({"f": (terms(made), cases, kept)}, "", "T")
+    arrays, words = store.dump({"f": (terms(made), cases, kept)}, "", "T", {})
     (tmp_path / "a.npz").write_bytes(arrays)
     (tmp_path / "a.json").write_bytes(words)
     back = store.Shelf(tmp_path / "a.npz", tmp_path / "a.json")["f"][2].truth["held out", "labels"]
