@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from . import store, telling, verdict
 from .contract import Case, Exercise
 from .course import Chapter, Course, CourseError
-from .key import Key, Terms, terms
+from .key import CaseKey, Key, Terms, terms
 from .probe.outcome import Observation
 from .probe.request import Request, request
 
 STORED_SEED = 20_170_711  # any fixed number: the learner's inputs never change
+# What the verdict alone reads: reasons, the words of a table, and which functions are faulty.
+UNSENT = frozenset(("allowed", "because", "by_entry", "planted"))
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,29 @@ class Plan:
     @property
     def request(self) -> Request:
         """What goes to the learner's code."""
-        return request(self.terms, self.cases, self.part, self.probes)
+        sent = {name: v for name, v in self.terms.options.items() if name not in UNSENT}
+        said = replace(self.terms, options=sent)
+        return request(said, self.cases, self.part, self.probes)
 
     def decide(self, observation: Observation) -> verdict.Verdict:
         """The verdict on what came back."""
-        return verdict.decide(self.terms, self.key, self.request.cases, observation, self.part)
+        cases = self.request.cases
+        answers = replace(self.key, mistakes=self._made(observation))
+        return verdict.decide(self.terms, answers, cases, observation, self.part)
+
+    def _made(self, observation: Observation) -> Mapping[str, Mapping[CaseKey, Any]]:
+        """The mistakes that may be named: where an own probe scores entry by entry, those of
+        which everything came back, on right entries, too. "Misses every fault" is said of who
+        does, not of who misses some."""
+        mistakes = self.key.mistakes
+        if not self.terms.options.get("by_entry"):
+            return mistakes
+        return {name: said for name, said in mistakes.items() if self._all_came(said, observation)}
+
+    def _all_came(self, said: Mapping[CaseKey, Any], observation: Observation) -> bool:
+        cases = self.request.cases
+        found = verdict.findings(self.terms, said, cases, observation, self.part)
+        return all(f.right for f in found if f.status not in ("error", "skipped", "blank"))
 
 
 def fresh(

@@ -2,7 +2,10 @@ import numpy as np
 import pytest
 
 from grader import judge, probe
+from grader.contract import Case
 from grader.course import CourseError
+from grader.key import Key, Term, Terms
+from grader.probe import outcome
 
 
 def test_stored_inputs_never_change_and_fresh_ones_follow_the_seed(mini):
@@ -28,6 +31,31 @@ def test_the_request_holds_no_answer(mini):
     for value in plan.key.truth.values():
         assert value.astype(np.float32).tobytes() not in sent
         assert value.astype(np.float64).tobytes() not in sent
+
+
+def test_what_the_verdict_alone_reads_stays_here(mini):
+    plan = judge.plan(mini, "words", None, 3)
+    assert {"because", "allowed"} <= set(plan.terms.options)
+    assert set(plan.request.options) == set(plan.terms.options) - judge.UNSENT == {"keys"}
+    sent = probe.wire.pack_request(plan.request).decode(errors="ignore")
+    assert not any(why in sent for why in plan.terms.options["because"].values())
+
+
+def test_a_mistake_scored_by_entry_is_named_only_where_all_of_it_came():
+    """ "Says yes to all" is not said of one who said no to one, though all that is wrong fits."""
+    truth = {("all", "entry:a"): False, ("all", "entry:b"): False, ("all", "entry:c"): True}
+    yes = dict.fromkeys(truth, True)
+    options = {"by_entry": True, "allowed": [True, False], "because": {k: "" for _, k in truth}}
+    said = Terms("f", {"value": 1}, (), (Term("yes", "to all"),), "own", options)
+    case = Case("all", {}, part="value", modes=("eager",))
+    plan = judge.Plan(said, (case,), Key(truth, {"yes": yes}), None, "")
+
+    def told(**words):
+        seen = {("all", "eager", f"entry:{k}"): outcome.of(v) for k, v in words.items()}
+        return plan.decide(seen).mistake
+
+    assert told(a=True, b=True, c=True) == "yes"
+    assert told(a=True, b=False, c=True) == "wrong entries"
 
 
 def test_a_students_seed_repeats_and_cannot_be_guessed_without_the_key():

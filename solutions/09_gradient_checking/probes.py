@@ -50,77 +50,47 @@ def explains(answer, case, mode):
     return {"value": answer(f, surrogate, tf.constant(case.inputs["noise"]))}
 
 
+# In the order of the alphabet: nothing here says which of them are faults.
+NAMES = (
+    "absolute value away from its kink",
+    "broadcast sum",
+    "factor",
+    "indexed slices",
+    "linear",
+    "matrix product",
+    "mean for sum",
+    "nan",
+    "none",
+    "one number in",
+    "one number out",
+    "power",
+    "relu away from its kink",
+    "right only at ones",
+    "second order",
+    "shuffled",
+    "sign",
+    "sine",
+    "softmax",
+    "three axes",
+    "tiny values",
+    "transposed",
+    "un-broadcast",
+    "upstream lost",
+    "values of 1e6",
+    "wrong shape",
+)
+
+
 def planted(answer, case, mode):
-    """gradient_check: what the checker says of one planted function."""
-    name = case.options["planted"]
-    word = answer(PLANTED[name], tf.constant(case.inputs["x"]))
+    """gradient_check: what the checker says of one function.
+
+    Which one it was is not known here: the word stands under every name, and the verdict reads
+    the one that it asked about.
+    """
+    word = answer(compile_source(case.inputs["f"]), tf.constant(case.inputs["x"]))
     plain = word is not None and type(word).__name__ != "Blank" and np.ndim(word) == 0
-    return {f"entry:{name}": bool(word) if plain else word}
-
-
-def _with_rule(forward, rule):
-    """A function with `forward`'s value and a gradient of rule(x, upstream)."""
-
-    @tf.custom_gradient
-    def function(x):
-        return forward(x), lambda upstream: rule(x, upstream)
-
-    return function
-
-
-def _detour(x):
-    """tanh by NumPy: TensorFlow does not see what happens in there."""
-    value = tf.numpy_function(np.tanh, [x], x.dtype)
-    value.set_shape(x.shape)
-    return value
-
-
-def _one_nan(x, upstream):
-    """The right gradient of sin, except that its first entry is NaN."""
-    first = tf.range(tf.size(x)) == 0
-    return tf.where(first, tf.constant(np.nan, x.dtype), upstream * tf.cos(x))
-
-
-def _row(x):
-    return tf.constant([0.5, -1.0, 2.0, 1.5], x.dtype)
-
-
-def _square(x):
-    return tf.constant([[1.0, 2.0], [0.5, -1.5]], x.dtype)
-
-
-PLANTED = {
-    "factor": _with_rule(tf.sin, lambda x, up: 1.05 * up * tf.cos(x)),
-    "sign": _with_rule(tf.cos, lambda x, up: up * tf.sin(x)),
-    "upstream lost": _with_rule(tf.sin, lambda x, up: tf.cos(x)),
-    "right only at ones": _with_rule(tf.sin, lambda x, up: up * up * tf.cos(x)),
-    "mean for sum": _with_rule(
-        lambda x: tf.reduce_sum(x * x), lambda x, up: up * 2 * x / tf.cast(tf.size(x), x.dtype)
-    ),
-    "transposed": _with_rule(
-        lambda x: x @ _square(x), lambda x, up: tf.transpose(up @ tf.transpose(_square(x)))
-    ),
-    "un-broadcast": _with_rule(lambda x: x * _row(x), lambda x, up: up * _row(x)),
-    "none": _detour,
-    "nan": _with_rule(tf.sin, _one_nan),
-    "wrong shape": _with_rule(tf.sin, lambda x, up: (up * tf.cos(x))[tf.newaxis]),
-    "shuffled": _with_rule(tf.sin, lambda x, up: tf.roll(up * tf.cos(x), 1, 0)),
-    "second order": _with_rule(lambda x: x * x * x, lambda x, up: up * tf.stop_gradient(3 * x * x)),
-    "tiny values": _with_rule(lambda x: 1e-6 * tf.sin(x), lambda x, up: 2e-6 * up * tf.cos(x)),
-    "sine": tf.sin,
-    "linear": lambda x: 3 * x,
-    "indexed slices": lambda x: tf.gather(x, [0, 1, 1]),
-    "values of 1e6": lambda x: 1e6 * tf.sin(x),
-    "relu away from its kink": tf.nn.relu,
-    "absolute value away from its kink": tf.abs,
-    "power": lambda x: tf.pow(x, 3),
-    "matrix product": lambda x: x @ _square(x),
-    "broadcast sum": lambda x: tf.sin(x + _row(x)),
-    "softmax": tf.nn.softmax,
-    "one number out": tf.nn.l2_loss,
-    "one number in": tf.tanh,
-    "three axes": lambda x: x * tf.constant([[1.0], [2.0]], x.dtype),
-}
+    said = bool(word) if plain else word
+    return {f"entry:{name}": said for name in NAMES}
 
 
 def _64(*values):
@@ -163,17 +133,32 @@ def _claim(listed, fails):
 
 
 def _fails(name, options):
-    """Whether the installed TensorFlow's tape differs from the closed form."""
+    """Whether the installed TensorFlow's tape differs from the closed forms, in either order."""
     f, x = OPERATIONS[name]
     x, right = tf.constant(x, tf.float64), options[f"right:{name}"]
+    weights = tf.constant(0.7 + 0.3 * np.arange(right.size).reshape(right.shape))
     try:
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = f(x)
-        gradient = tape.gradient(y, x)
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = f(x)
+            gradient = inner.gradient(y, x)
+            if gradient is None:
+                return True
+            given = tf.convert_to_tensor(gradient)
+            along = tf.reduce_sum(given * weights) if given.shape == x.shape else None
+        if along is None or not _near(given.numpy(), right):
+            return True
+        bend = options.get(f"bend:{name}")
+        if bend is None:
+            return False
+        second = outer.gradient(along, x, unconnected_gradients="zero")
     except Exception:
         return True
-    if gradient is None:
-        return True
-    given = tf.convert_to_tensor(gradient).numpy()
-    return given.shape != right.shape or not np.allclose(given, right, rtol=1e-5, atol=1e-8)
+    expected = (bend @ weights.numpy().ravel()).reshape(right.shape)
+    return not _near(tf.convert_to_tensor(second).numpy(), expected)
+
+
+def _near(given, right):
+    return given.shape == right.shape and np.allclose(given, right, rtol=1e-5, atol=1e-8)

@@ -141,7 +141,8 @@ def test_the_old_report() -> None:
 
 def judged(name: str, x: np.ndarray, order: int) -> bool:
     """A checker of another kind: complex steps do not exist here, so Richardson's differences."""
-    f, random = SPACE["PLANTED"][name], np.random.default_rng(0)
+    f = compile_source(REFERENCE.PLANTED[name][0])
+    random = np.random.default_rng(0)
 
     def gradient(at: Any) -> Any:
         found = tape(f, at, np.resize([0.7, -1.3, 2.1], f(tf.constant(at)).shape))
@@ -179,17 +180,56 @@ def judged(name: str, x: np.ndarray, order: int) -> bool:
 @pytest.mark.parametrize("seed", [4, 5])
 def test_planted_faults_are_faults_and_the_others_are_not(seed: int) -> None:
     for case in cases_for(EXERCISES["gradient_check"], seed):
-        for x in case.inputs.values():
-            first = judged(case.name, x, 1)
-            right = first and judged(case.name, x, 2)
-            assert right == (case.name in REFERENCE.CORRECT), case.name
-            assert first == (case.name in REFERENCE.CORRECT or case.name == "second order")
+        name, x = REFERENCE.planted_name(case), case.inputs["x"]
+        first = judged(name, x, 1)
+        right = first and judged(name, x, 2)
+        assert right == (name in REFERENCE.CORRECT), name
+        assert first == (name in REFERENCE.CORRECT or name == "second order")
 
 
 def test_as_many_faults_as_correct_functions() -> None:
     """A checker that says False to everything must come out at zero."""
     assert len(REFERENCE.FAULTS) == len(REFERENCE.CORRECT) == 13
-    assert set(SPACE["PLANTED"]) == {*REFERENCE.FAULTS, *REFERENCE.CORRECT}
+    assert sorted(SPACE["NAMES"]) == sorted({*REFERENCE.FAULTS, *REFERENCE.CORRECT})
+    assert len(REFERENCE.BY_TEXT) == 26  # two of one text could not be told apart
+
+
+def _sent(exercise_id: str, seed: int) -> Any:
+    from grader import judge
+
+    return judge.plan(Course.find(Path(__file__)), exercise_id, None, seed).request
+
+
+def test_what_is_sent_does_not_say_which_are_the_faults() -> None:
+    """No list of faults, no reasons, neutral names, and an order and shapes that say nothing."""
+    from grader.probe import wire
+
+    for seed in (1, 2):
+        request = _sent("gradient_check", seed)
+        assert not request.options
+        assert [c.name for c in request.cases] == [f"function {i}" for i in range(1, 27)]
+        assert all(set(c.inputs) == {"f", "x"} and not c.options for c in request.cases)
+        header = wire.pack_request(request).decode(errors="ignore")
+        assert not any(why in header for _, _, why in REFERENCE.PLANTED.values())
+    order = [[REFERENCE.planted_name(c) for c in _sent("gradient_check", s).cases] for s in (1, 2)]
+    assert order[0] != order[1]
+    assert list(SPACE["NAMES"]) == sorted(SPACE["NAMES"])
+    assert not _sent("suspects", 1).options
+
+
+def test_neither_shape_nor_place_is_worth_much() -> None:
+    """The best guess from an input's shape alone, or from the order of the calls."""
+    seeds = range(40)
+    draws = [cases_for(EXERCISES["gradient_check"], seed) for seed in seeds]
+    faulty: dict[Any, list[bool]] = {}
+    for cases in draws:
+        for i, case in enumerate(cases):
+            fault = REFERENCE.planted_name(case) in REFERENCE.FAULTS
+            faulty.setdefault(case.inputs["x"].shape, []).append(fault)
+            faulty.setdefault(i, []).append(fault)
+    for keys in (tuple, int):
+        gains = [2 * sum(v) - len(v) for k, v in faulty.items() if isinstance(k, keys)]
+        assert sum(max(0, gain) for gain in gains) / (13 * len(draws)) < 0.3
 
 
 EXACT = {
@@ -223,6 +263,74 @@ def test_right_gradients_of_the_operations(name: str) -> None:
             return EXACT[name](at)
 
         assert float(mpmath.diff(along, 0)) == pytest.approx(right, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("name", list(REFERENCE.BENDS))
+def test_second_derivatives_of_the_operations(name: str) -> None:
+    x = [mpmath.mpf(float(v)) for v in np.asarray(SPACE["OPERATIONS"][name][1], float).ravel()]
+    n = len(x)
+    assert REFERENCE.BENDS[name].shape == (n, n)
+    h = mpmath.mpf(10) ** -12
+    for i in range(n):
+        for j in range(n):
+
+            def moved(s: int, t: int, i: int = i, j: int = j) -> Any:
+                at = list(x)
+                at[i] += s * h
+                at[j] += t * h
+                return EXACT[name](at)
+
+            bend = (moved(1, 1) - moved(1, -1) - moved(-1, 1) + moved(-1, -1)) / (4 * h * h)
+            assert float(bend) == pytest.approx(REFERENCE.BENDS[name][i, j], rel=1e-9, abs=1e-12)
+
+
+def test_the_second_order_of_reduce_prod() -> None:
+    """Told of in the text: the gradient is right, and what it grows by is not."""
+    x = tf.constant([0.0, 2.0, 3.0], tf.float64)
+    with tf.GradientTape(persistent=True) as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.reduce_prod(x)
+        entries = tf.unstack(inner.gradient(y, x))
+    assert [float(e) for e in entries] == [6, 0, 0]
+    second = [outer.gradient(e, x).numpy().tolist() for e in entries]
+    assert second[0] == [0, 3, 2] == REFERENCE.BENDS["reduce_prod, a zero in front"][0].tolist()
+    if tf.__version__.startswith("2.21"):
+        assert second[1:] == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_the_reference_checker_and_the_truth_agree() -> None:
+    """What the text and the hint send learners to do gives the right answer."""
+    from grader.build.cells import read
+    from grader.lint.space import answer, setup
+
+    cells = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
+    space = setup(CHAPTER)
+    checker = answer(cells["gradient_check"], "checker", "gradient_check", space)
+    hint = EXERCISES["suspects"].hints[1].split("]. ")[0] + "]"
+    found = eval(hint, space | {"gradient_check": checker})
+    case = cases_for(EXERCISES["suspects"], 0)[0]
+    assert found == [name for name in REFERENCE.RIGHT if SPACE["_fails"](name, case.options)]
+
+
+def test_a_mistake_is_named_only_where_its_own_answer_came_back() -> None:
+    from grader import evaluate
+
+    def by_tensorflow(f: Any, x: Any) -> bool:
+        (one,), (two,) = tf.test.compute_gradient(f, [x])
+        return bool(np.allclose(one, two, rtol=1e-3, atol=1e-6))
+
+    verdict = evaluate("gradient_check", by_tensorflow)
+    assert any(said == "fault caught" for _, said in verdict.rows)
+    assert verdict.mistake != "always content"
+    assert evaluate("gradient_check", lambda f, x: True).mistake == "always content"
+    assert evaluate("gradient_check", lambda f, x: False).mistake == "never content"
+    faulty = REFERENCE.FAULTY_IN_2_21
+    for names in (faulty[:1], faulty[1:4], ("norm, at zero", faulty[0])):
+        assert evaluate("suspects", list(names)).mistake == "wrong entries"
+    assert evaluate("suspects", []).mistake == "nothing found"
+    assert evaluate("suspects", ["norm, at zero"]).mistake == "only NaN looked for"
 
 
 def test_norm_at_zero_has_equal_sides() -> None:
@@ -261,7 +369,7 @@ def test_what_is_faulty_in_2_21() -> None:
     assert faulty == REFERENCE.FAULTY_IN_2_21
 
 
-def test_the_other_answer_shown_after_a_pass_finds_the_same_names() -> None:
+def test_the_line_shown_after_a_pass_finds_what_fails_in_the_first_order() -> None:
     from grader.lint.space import setup
 
     def numeric_gradient(f: Any, x: Any, upstream: Any, h: float) -> np.ndarray:
@@ -275,7 +383,8 @@ def test_the_other_answer_shown_after_a_pass_finds_the_same_names() -> None:
     line = EXERCISES["suspects"].also.split("`")[1]
     names = eval(line, setup(CHAPTER) | {"numeric_gradient": numeric_gradient})
     case = cases_for(EXERCISES["suspects"], 0)[0]
-    assert names == [name for name in REFERENCE.RIGHT if SPACE["_fails"](name, case.options)]
+    first = {k: v for k, v in case.options.items() if k.startswith("right:")}
+    assert names == [name for name in REFERENCE.RIGHT if SPACE["_fails"](name, first)]
 
 
 def averaged_slope(name: str, x: float) -> float:
