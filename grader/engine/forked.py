@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import signal
 import socket
 from contextlib import suppress
+
+from grader.engine import places
 
 
 class Process:
@@ -33,13 +34,15 @@ class Process:
         """`strike`, and tidy up. Safe to call twice."""
         if self.pidfd < 0:
             return
-        self.strike()
-        if self.scratch:
-            self.ended(2.0)
-            shutil.rmtree(self.scratch, ignore_errors=True)
-        self.sock.close()
-        os.close(self.pidfd)
-        self.pidfd = -1
+        try:
+            self.strike()
+            if self.scratch:
+                self.ended(2.0)
+                places.remove_tree(self.scratch)
+        finally:
+            self.sock.close()
+            os.close(self.pidfd)
+            self.pidfd = -1
 
     def ended(self, seconds: float) -> bool:
         """Whether the process ends within `seconds`."""

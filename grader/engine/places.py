@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
 import tempfile
 import time
 from contextlib import suppress
@@ -26,6 +27,29 @@ else:
 PREFIX = "grader-engine-"
 TRIES, PAUSE = 20, 0.05
 YOUNG = 60.0  # seconds: it may be made and not be locked yet
+REMOVE, OPEN = ("rm", "-rf", "--"), ("chmod", "-R", "u+rwx", "--")
+
+
+def remove_tree(path: str) -> None:
+    """Remove a folder and all in it, as far as that can be; never raises. Left to `rm`: it goes
+    down a tree of any depth, where shutil has one call and one open file for each level."""
+    for command in (REMOVE, OPEN, REMOVE):  # once more where a folder in it was closed to its owner
+        if not _did(command, path):
+            with suppress(RecursionError):
+                shutil.rmtree(path, ignore_errors=True)
+        if not os.path.lexists(path):
+            break
+
+
+def _did(command: tuple[str, ...], path: str) -> bool:
+    """Whether there is such a program here; that it had success is not said."""
+    if os.name != "posix":
+        return False
+    with suppress(OSError):
+        quiet = subprocess.DEVNULL
+        subprocess.run([*command, path], stdin=quiet, stdout=quiet, stderr=quiet, check=False)
+        return True
+    return False
 
 
 class Folder:
@@ -39,7 +63,7 @@ class Folder:
     def remove(self) -> None:
         """Remove it and all in it. Safe to call twice."""
         for _ in range(TRIES):  # a process that is being ended may write to it once more
-            shutil.rmtree(self.path, ignore_errors=True)
+            remove_tree(self.path)
             if not os.path.exists(self.path):
                 break
             time.sleep(PAUSE)
@@ -78,7 +102,7 @@ def sweep() -> None:
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*") if LOCKS else ():
         with suppress(OSError):
             if _abandoned(path) and (held := _locked(str(path))) is not None:
-                shutil.rmtree(path, ignore_errors=True)
+                remove_tree(str(path))
                 os.close(held)
 
 

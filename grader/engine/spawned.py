@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 from collections import deque
@@ -49,7 +48,7 @@ class Single(Process):
         """`strike`, and tidy up. Safe to call twice."""
         self.started.end()
         if self.scratch:
-            shutil.rmtree(self.scratch, ignore_errors=True)
+            places.remove_tree(self.scratch)
 
     def ended(self, seconds: float) -> bool:
         """Whether the process ends within `seconds`."""

@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -47,15 +48,15 @@ def test_a_folder_is_made_and_removed_with_all_in_it(tmp_path):
 
 
 def test_what_is_written_while_it_is_removed_is_removed_too(monkeypatch):
-    folder, remove, writes = places.Folder("test"), places.shutil.rmtree, [1, 2]
+    folder, remove, writes = places.Folder("test"), places.remove_tree, [1, 2]
 
-    def rmtree(path, ignore_errors):
-        remove(path, ignore_errors=ignore_errors)
+    def remove_tree(path):
+        remove(path)
         if writes:
             os.mkdir(path)
             writes.pop()
 
-    monkeypatch.setattr(places.shutil, "rmtree", rmtree)
+    monkeypatch.setattr(places, "remove_tree", remove_tree)
     monkeypatch.setattr(places, "PAUSE", 0.0)
     folder.remove()
     assert not os.path.exists(folder.path)
@@ -107,3 +108,55 @@ def test_without_locks_nothing_is_swept(tmp_path, monkeypatch):
     assert left.is_dir()
     places.Folder("test").remove()
     assert list(tmp_path.iterdir()) == [left]
+
+
+DEEP = """
+import os, sys
+os.chdir(sys.argv[1])
+for _ in range(3000):
+    os.mkdir("d")
+    os.chdir("d")
+"""
+
+
+@pytest.fixture
+def deep(tmp_path):
+    """A tree deeper than Python recurses, longer than a path may be."""
+    top = tmp_path / "grader-engine-deep"
+    top.mkdir()
+    subprocess.run([sys.executable, "-c", DEEP, top], check=True)
+    yield aged(top)
+    subprocess.run(["rm", "-rf", top], check=True)
+
+
+def test_a_deep_tree_is_swept(deep):
+    places.sweep()
+    assert not deep.exists()
+
+
+def test_a_deep_tree_without_a_program_for_it_is_left_without_a_word(deep, monkeypatch):
+    monkeypatch.setattr(places, "REMOVE", ("no-such-program",))
+    monkeypatch.setattr(places, "OPEN", ("no-such-program",))
+    places.remove_tree(str(deep))
+    with places.Folder("test") as path:
+        assert path != str(deep)
+    assert not os.path.exists(path)
+
+
+@pytest.fixture
+def ordinary():
+    """No root for a while: to root nothing is closed."""
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(65534)
+    yield
+    os.seteuid(before)
+
+
+def test_a_folder_closed_to_its_owner_is_removed(ordinary):
+    folder = tempfile.mkdtemp(dir="/tmp")  # where this user may go
+    os.mkdir(f"{folder}/closed")
+    os.mkdir(f"{folder}/closed/in")
+    os.chmod(f"{folder}/closed", 0)
+    places.remove_tree(folder)
+    assert not os.path.exists(folder)

@@ -110,6 +110,14 @@ def test_nothing_is_left_behind(run, monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_tree_deeper_than_python_recurses_is_removed_too(run, monkeypatch, tmp_path):
+    run("'the pool has its own folder'")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    deep = "import os\nfor i in range(1500):\n    os.mkdir('d'); os.chdir('d')\nprint('deep')"
+    assert run(deep).texts == ["deep\n"]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_as_many_wait_as_have_run_at_once(run, pool):
     meet = threading.Barrier(2)
     cell = f"import os, time; open({str(os.devnull)!r}); print(os.getpid()); time.sleep(2)"
