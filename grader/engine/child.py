@@ -124,7 +124,7 @@ class Child:
         """Put the submission's own files in place and remember how they look."""
         from grader.engine import files
 
-        files.write(self.cwd, payload)
+        files.write(self.cwd, payload, self.limits.submitted_count, self.limits.scratch)
         self.before = files.stamps(self.cwd)
 
     def _harvest(self, serial: int) -> None:

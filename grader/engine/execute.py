@@ -17,7 +17,7 @@ from nbgrader.preprocessors import Execute
 from traitlets import Bool, Dict
 
 from grader.course import Course, CourseError
-from grader.engine import checks, files, trouble, warm, work
+from grader.engine import checks, files, frames, trouble, warm, work
 from grader.engine.judging import Judge, Ruling
 from grader.engine.limits import Limits
 from grader.engine.masters import masters
@@ -122,7 +122,10 @@ class EngineExecute(Execute):  # type: ignore[misc]
         path = resources.get("metadata", {}).get("path") or os.getcwd()
         if path and result.files:
             try:
-                files.write(Path(path), result.files)
+                limits = self.all_limits
+                files.write(Path(path), result.files, limits.harvest_files, limits.harvest)
+            except frames.ProtocolError as error:
+                result.notes.append(f"tampering: files that no submission sends: {error}")
             except OSError as error:
                 if trouble.stops(error):
                     raise

@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from grader.engine import frames
 from grader.engine.limits import Limits
 
 MOST_SEEN = 5000
+DEEPEST = 50  # folders in folders
 CONFIG = "nbgrader_config.py"
 OPEN = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_BINARY"))  # Windows has the second
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # what a virtual or conda environment has at its top
@@ -72,6 +74,7 @@ def pack(folder: Path, limits: Limits, leave_out: frozenset[str] = frozenset((".
         if len(names) >= limits.submitted_count:
             break
         wanted = stat.S_ISREG(info.st_mode) and not leave_out & {Path(name).suffix}
+        wanted = wanted and _may_be(name)
         if wanted and info.st_size <= room:
             blob = _read(folder / name, room)
             room -= len(blob)
@@ -92,23 +95,28 @@ def changed(folder: Path, before: dict[str, tuple[int, int]], limits: Limits) ->
     for name, info in walk(folder):
         new = before.get(name) != (info.st_size, info.st_mtime_ns)
         fits = info.st_size <= room and len(names) < limits.harvest_files
-        if new and fits and stat.S_ISREG(info.st_mode):
-            blobs.append((folder / name).read_bytes())
-            names.append(name)
-            room -= len(blobs[-1])
+        wanted = stat.S_ISREG(info.st_mode) and _may_be(name)
+        if new and fits and wanted:
+            with suppress(OSError):  # one that its maker may not read
+                blobs.append((folder / name).read_bytes())
+                names.append(name)
+                room -= len(blobs[-1])
     return frames.pack_parts({"names": names}, blobs)
 
 
-def write(folder: Path, payload: bytes) -> list[str]:
+def write(folder: Path, payload: bytes, most: int, room: int) -> list[str]:
     """Write a payload below `folder`; the names written.
 
-    A name that leaves the folder, runs through a symlink, is a notebook, or exists as anything but
-    a regular file is a ProtocolError; nothing else is touched.
+    More than `most` files or `room` bytes, a name that leaves the folder, runs through a symlink,
+    is a notebook, or exists as anything but a regular file is a ProtocolError; nothing else is
+    touched.
     """
     head, blobs = frames.unpack_parts(payload)
     names = head.get("names")
     if not isinstance(names, list) or len(names) != len(blobs):
         raise frames.ProtocolError("names and files do not match")
+    if len(names) > most or sum(map(len, blobs)) > room:
+        raise frames.ProtocolError(f"{len(names)} files are more than may be sent")
     for name, blob in zip(names, blobs, strict=True):
         target = safe_path(folder, name)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -118,6 +126,13 @@ def write(folder: Path, payload: bytes) -> list[str]:
     return names
 
 
+def _may_be(name: str) -> bool:
+    """Whether a submission may leave a file of this name: nbgrader takes every notebook for one to
+    grade, and folders cost room, too."""
+    parts = PurePosixPath(name).parts
+    return len(parts) <= DEEPEST and not any(part.endswith(".ipynb") for part in parts)
+
+
 def safe_path(folder: Path, name: object) -> Path:
     """`folder / name` if that stays inside, else ProtocolError."""
     if not isinstance(name, str) or not name or "\0" in name or len(name) > 1000:
@@ -125,7 +140,7 @@ def safe_path(folder: Path, name: object) -> Path:
     pure = PurePosixPath(name)
     if os.sep != "/" and set(name) & {"\\", ":"}:  # Windows: another folder, another drive
         raise frames.ProtocolError(f"a file where none may be: {name[:80]}")
-    if pure.is_absolute() or ".." in pure.parts or pure.suffix == ".ipynb":
+    if pure.is_absolute() or ".." in pure.parts or not _may_be(name):
         raise frames.ProtocolError(f"a file where none may be: {name[:80]}")
     target = folder / pure
     for place in (target, *target.parents):

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from nbclient.client import timestamp
 from nbclient.exceptions import CellExecutionComplete
-from nbformat import NotebookNode
+from nbformat import NotebookNode, ValidationError
 
 from grader.engine import frames
 
 if TYPE_CHECKING:
     from grader.engine.client import ForkClient
 
+NO_FORM = b"(an output that a notebook cannot hold)\n"
 IOPUB = frozenset("""
 status execute_input stream display_data update_display_data execute_result error clear_output
 comm_open comm_msg comm_close
@@ -76,8 +77,11 @@ class Incoming:
             self.client.process_message(msg, self.cell, self.index)
         except CellExecutionComplete:
             raise
+        except ValidationError:  # a cell can show what no notebook can hold: `display` asks nobody
+            self._text("stdout", NO_FORM)
         except Exception as error:
-            raise frames.ProtocolError(f"a message of no known form: {error}") from error
+            said = f"a message of no known form: {str(error)[:300]}"
+            raise frames.ProtocolError(said) from error
 
 
 def message(frame: frames.Frame) -> tuple[str, dict[str, Any]]:

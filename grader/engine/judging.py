@@ -13,11 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from nbformat import NotebookNode
-from nbformat.v4 import new_output
-
-from grader.engine import checks, frames
-from grader.engine.client import error_output
+from grader.engine import checks, frames, outputs
 from grader.engine.work import Job, Question, Result
 
 KEY_FILE = ".course_key"
@@ -103,13 +99,14 @@ class Judge:
     def settle(self, result: Result) -> list[Ruling]:
         """Decide every question and write the graded cells' outputs; the rulings, in order."""
         rulings: list[Ruling] = []
+        outputs.silence(result.notebook)
         for at, judged in self.cells.items():
             replies = result.replies.get(at, [])
             verdicts = [
                 decide(plan, replies[i] if i < len(replies) else None, result)
                 for i, plan in enumerate(judged.plans)
             ]
-            _write(result.notebook.cells[at], judged, verdicts)
+            outputs.write(result.notebook.cells[at], judged, verdicts)
             rulings += [_ruling(judged, call, verdict) for call, verdict in
                         zip(judged.calls, verdicts, strict=True)]  # fmt: skip
         return rulings
@@ -121,22 +118,11 @@ def _packed(plan: Any) -> bytes:
     return wire.pack_request(plan.request)
 
 
-@dataclass(frozen=True)
-class NoVerdict:
-    """Stands for a verdict where the child gave no answer that could be judged."""
-
-    headline: str
-    outcome: str = "error"
-    mistake: str | None = None
-    fraction: float = 0.0
-    passed: bool = False
-
-
 def decide(plan: Any, reply: bytes | None, result: Result) -> Any:
     """The verdict on one raw reply; never raises, whatever the reply holds."""
     if reply is None:
         reason = result.fault[1] if result.fault else "no answer"
-        return NoVerdict(f"not judged: {reason}")
+        return outputs.NoVerdict(f"not judged: {reason}")
     try:
         head, parts = frames.unpack_parts(reply)
         for name in head.get("replaced", [])[:50]:
@@ -144,55 +130,16 @@ def decide(plan: Any, reply: bytes | None, result: Result) -> Any:
             if note not in result.notes:
                 result.notes.append(note)
         if head.get("ok") is not True:
-            return NoVerdict(f"{str(head.get('name'))[:80]}: {str(head.get('text'))[:300]}")
+            return outputs.NoVerdict(f"{str(head.get('name'))[:80]}: {str(head.get('text'))[:300]}")
         from grader.probe import wire
 
         return plan.decide(wire.unpack_observation(parts[0]))
     except Exception as error:
-        result.notes.append(f"an answer that no probe gives: {type(error).__name__}: {error}"[:300])
-        return NoVerdict("the answer could not be read")
+        said = f"{type(error).__name__}: {error}"[:200]
+        result.notes.append(f"tampering: an answer that no probe gives: {said}")
+        return outputs.NoVerdict("the answer could not be read")
 
 
 def _ruling(judged: Judged, call: checks.Call, verdict: Any) -> Ruling:
     return Ruling(judged.grade_id, call.exercise, call.part, verdict.outcome, verdict.mistake,
                   verdict.headline, float(verdict.fraction))  # fmt: skip
-
-
-def _write(cell: NotebookNode, judged: Judged, verdicts: list[Any]) -> None:
-    """The outputs nbgrader grades: the child's displays and text, then the judge's word."""
-    shown = [_harmless(output) for output in cell.outputs]
-    cell.outputs = [output for output in shown if output is not None]
-    for verdict in verdicts:
-        cell.outputs.extend(_display(verdict))
-    if judged.calls[0].points is not None:
-        earned = sum((call.points or 0) * min(1.0, max(0.0, verdict.fraction))
-                     for call, verdict in zip(judged.calls, verdicts, strict=True))  # fmt: skip
-        text = repr(float(min(judged.most, earned)))
-        count = cell.execution_count or 1
-        cell.outputs.append(
-            new_output("execute_result", data={"text/plain": text}, execution_count=count)
-        )
-        return
-    failed = [verdict for verdict in verdicts if not verdict.passed]
-    for call, verdict in zip(judged.calls, verdicts, strict=True):
-        if verdict in failed:
-            where = call.exercise + (f", {call.part}" if call.part else "")
-            cell.outputs.append(error_output("CheckFailed", f"{where}: {verdict.headline}"))
-
-
-def _harmless(output: NotebookNode) -> NotebookNode | None:
-    """A child's output without power over the grade; None for what the judge speaks instead."""
-    if output.output_type in ("error", "execute_result"):
-        return None
-    if output.output_type == "stream":
-        output.name = "stdout"  # nbgrader gives 0 for a line on stderr
-    return output
-
-
-def _display(verdict: Any) -> list[NotebookNode]:
-    if isinstance(verdict, NoVerdict):
-        return []
-    from grader.display import bundle
-    from grader.display.report import report
-
-    return [new_output("display_data", data=bundle(report(verdict, reveal=False)))]

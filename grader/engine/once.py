@@ -16,8 +16,9 @@ def written(nb: NotebookNode) -> str:
     """`nb` as nbformat.writes has it. That copies the notebook and checks it once more; this one
     has been checked, and is not to be used afterwards: its texts are split into lines."""
     plain = strip_transient(split_lines(nb))
-    return json.dumps(plain, cls=BytesEncoder, indent=1, sort_keys=True,
+    text = json.dumps(plain, cls=BytesEncoder, indent=1, sort_keys=True,
                       separators=(",", ": "), ensure_ascii=False)  # fmt: skip
+    return text.encode("utf-8", "replace").decode()  # half a character cannot be written
 
 
 class Preprocessors:

@@ -32,6 +32,7 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]
             _unknown(nb, known, notes)
         _copies(nb, known, notes)
         for cell in nb.cells:
+            _tags(cell)
             one = known.get(_id(cell))
             if one is not None:
                 _restore(cell, one, notes)
@@ -45,6 +46,13 @@ def _id(cell: NotebookNode) -> str:
     meta = cell.metadata.get("nbgrader", {})
     name = meta.get("grade_id", "") if isinstance(meta, dict) else ""
     return name if isinstance(name, str) else ""
+
+
+def _tags(cell: NotebookNode) -> None:
+    """Tags that are no list of texts would be an error wherever one is looked for."""
+    tags = cell.metadata.get("tags", [])
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        del cell.metadata["tags"]
 
 
 def _unknown(nb: NotebookNode, known: Mapping[str, Master], notes: list[str]) -> None:

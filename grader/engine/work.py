@@ -23,6 +23,7 @@ from grader.engine.host import Zygote, ZygoteError, wait_ready
 from grader.engine.limits import Limits
 
 MARKER = "GRADER_ENGINE_MARKER"
+MESSAGE = 1 << 20  # bytes around files: their names
 ADVICE = "`grader doctor` says how to get what is off; --allow-unsandboxed goes on without it"
 
 
@@ -138,6 +139,7 @@ def _converse(process: Process, job: Job, result: Result, guard: memory.Guard) -
         for at, cell in enumerate(job.notebook.cells):
             _cell(client, job, result, at, cell)
         at = len(job.notebook.cells)
+        client.reader.left += job.limits.harvest + MESSAGE  # files have a limit of their own
         result.files = client.ask(frames.HARVEST, b"", frames.FILES, job.limits.grace)
     except Ended as error:
         result.fault = (error.kind, error.reason)
@@ -153,7 +155,7 @@ def _cell(client: ForkClient, job: Job, result: Result, at: int, cell: NotebookN
     if cell.cell_type != "code":
         return
     source = job.sources.get(at, cell.source)
-    tagged = client.skip_cells_with_tag in cell.metadata.get("tags", [])
+    tagged = client.skip_cells_with_tag in (cell.metadata.get("tags") or ())
     if source.strip() and (not tagged or at in job.never_skip):
         client.run_cell(cell, at, source)
     for question in job.questions.get(at, []):

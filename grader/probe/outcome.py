@@ -11,6 +11,10 @@ import numpy as np
 
 from ..placeholder import Blank
 
+DTYPES = frozenset(
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 "
+    "complex64 complex128 bfloat16".split()
+)
 Key = tuple[str, str, str]  # case, mode, what
 UNTOUCHED: Key = ("", "", "untouched")  # the whole observation of a starter as it was
 
@@ -65,8 +69,7 @@ def _array(value: Any) -> Outcome:
         array = np.asarray(value.numpy() if hasattr(value, "numpy") else value)
     except Exception:  # a symbolic tensor, a ragged list, an object with a broken __array__
         return Outcome("type", text=kind)
-    # "V" holds bfloat16 and its like: NumPy knows them only as raw bytes with a name.
-    if array.dtype.kind not in "fiubcV":
+    if array.dtype.name not in DTYPES:  # text, objects, records, and numbers that TensorFlow lacks
         return Outcome("type", text=kind)
     return Outcome("array", array=array)
 

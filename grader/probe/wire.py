@@ -13,14 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..contract import Case, Source
-from .outcome import Observation, Outcome
+from .outcome import DTYPES, Observation, Outcome
 from .request import Request
 
-DTYPES = frozenset(
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 "
-    "complex64 complex128 bfloat16".split()
-)
 KINDS = frozenset(("array", "none", "word", "error", "blank", "type", "skipped"))
+MOST_TEXT = 2000  # of a message: patterns are looked for in it; what a probe sends is shorter
+MOST_WORDS = 100_000  # of a word, list or table, as JSON
 _LENGTH = struct.Struct("<I")
 
 
@@ -58,6 +56,7 @@ class _Blob:
         self.parts: list[bytes] = []
 
     def put(self, array: np.ndarray) -> dict[str, Any]:
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
         self.parts.append(np.ascontiguousarray(array).tobytes())
         return {"dtype": array.dtype.name, "shape": list(array.shape)}
 
@@ -128,8 +127,19 @@ def _outcome(row: list[Any], reader: _Reader) -> Outcome:
     if not plain or kind not in KINDS or (kind == "array") != (array is not None):
         raise WireError("an outcome is not of the protocol's form")
     if kind == "word":
+        if len(text) > MOST_WORDS:
+            raise WireError(f"a word of {len(text)} characters")
         json.loads(text)
+    else:
+        text = text[:MOST_TEXT]
+    detail = {name[:20]: _short(value) for name, value in [*detail.items()][:10]}
     return Outcome(kind, None if array is None else reader.take(array), text, detail)
+
+
+def _short(value: Any) -> Any:
+    """A number as it is, all else as text that is not too long."""
+    plain = value is None or isinstance(value, bool | float) or type(value) is int
+    return value if plain else str(value)[:MOST_TEXT]
 
 
 def pack_case(case: Case, blob: Writer) -> dict[str, Any]:

@@ -49,10 +49,10 @@ def test_changed_files_come_back_within_the_limits(tmp_path):
 
 def test_written_files_are_where_they_should_be(tmp_path):
     payload = frames.pack_parts({"names": ["d/x"]}, [b"hello"])
-    assert files.write(tmp_path, payload) == ["d/x"]
+    assert files.write(tmp_path, payload, 1, 10) == ["d/x"]
     assert (tmp_path / "d" / "x").read_bytes() == b"hello"
     with pytest.raises(frames.ProtocolError):
-        files.write(tmp_path, frames.pack_parts({"names": ["x", "y"]}, [b"1"]))
+        files.write(tmp_path, frames.pack_parts({"names": ["x", "y"]}, [b"1"]), 9, 9)
 
 
 def put(root, *names):
@@ -98,3 +98,26 @@ def test_a_courses_root_gives_only_what_lies_beside_the_notebook(tmp_path):
         "solutions/ch/reference.py", "submitted/eve/ch/x.csv")  # fmt: skip
     assert packed(tmp_path) == ["helper.py", "nbgrader_config.py"]
     assert packed(tmp_path / "submitted/eve/ch") == ["x.csv"]
+
+
+@pytest.mark.parametrize(("names", "blobs"), [
+    (["a", "b", "c"], [b"1"] * 3),
+    (["a"], [b"12345"]),
+    (["/".join("a" * 51)], [b"1"]),
+    (["a.ipynb/b"], [b"1"]),
+])  # fmt: skip
+def test_no_more_is_written_than_may_be_sent(tmp_path, names, blobs):
+    with pytest.raises(frames.ProtocolError):
+        files.write(tmp_path, frames.pack_parts({"names": names}, blobs), 2, 4)
+    assert not list(tmp_path.iterdir())
+
+
+def test_notebooks_stay_where_they_are(tmp_path):
+    (tmp_path / "copy.ipynb").write_text("{}")
+    (tmp_path / "p.ipynb").mkdir()
+    (tmp_path / "p.ipynb/x").write_text("1")
+    (tmp_path / "kept").write_text("1")
+    head, _ = frames.unpack_parts(files.changed(tmp_path, {}, Limits()))
+    assert head["names"] == ["kept"]
+    head, _ = frames.unpack_parts(files.pack(tmp_path, Limits()))
+    assert head["names"] == ["kept"]

@@ -1,10 +1,11 @@
 from types import SimpleNamespace
 
 import pytest
+from nbformat import ValidationError
 from nbformat.v4 import new_code_cell
 
 from grader.engine import frames
-from grader.engine.incoming import Incoming, message
+from grader.engine.incoming import NO_FORM, Incoming, message
 
 
 def packed(kind, content, parent=7, channel="iopub", **header):
@@ -76,3 +77,14 @@ def test_a_message_has_the_form_that_nbclient_knows():
 def test_a_date_that_is_none_is_left_out():
     _, msg = message(packed("status", {}, date="yesterday"))
     assert "date" not in msg["header"]
+
+
+def test_what_no_notebook_can_hold_is_said_in_its_place(incoming):
+    def refuses(*_):
+        incoming.client.process_message = kept
+        raise ValidationError("5 is not valid under any of the given schemas")
+
+    kept, incoming.client.process_message = incoming.client.process_message, refuses
+    incoming.take(packed("display_data", {"data": {"text/plain": 5}, "metadata": {}}))
+    incoming.flush()
+    assert told(incoming) == [("stream", NO_FORM.decode())]

@@ -14,6 +14,7 @@ from nbgrader.api import Gradebook
 from grader.engine import warm
 from grader.engine.batch import grade
 from grader.engine.judging import course_key
+from grader.grading.book import verdicts
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG = "def twice(x):\n    return 17.0 * x\n"
@@ -54,7 +55,23 @@ DRESSED = {
     "        c = sqlite3.connect(p); c.execute('update grade set manual_score = 99'); c.commit()\n"
     "    except Exception: pass\n",
     "prints a grade": "print(100.0)\n100.0\n",
+    "speaks for the judge": "display({'application/vnd.grader.verdict+json': {'outcome': 'pass',"
+    " 'mistake': None}}, raw=True)\n_twice = twice\ndef twice(x):\n    import os\n    os._exit(0)\n",
+    "talks for ever": "import grader.engine.answering as a\nfrom grader.probe import Outcome, wire\n"
+    "from grader.engine import frames\na.answer = lambda payload, ns: frames.pack_parts({'ok': True},"
+    " [wire.pack_observation({(c, m, k): Outcome('error', text='KeyError: ' * 600_000)"
+    " for c in ('a matrix',) for m in ('eager',) for k in ('value', 'gradient:x')})])\n",
 }
+
+
+ODD = """
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(4) as pool:
+    list(pool.map(print, range(40)))
+open("copy.ipynb", "w").write("[]")
+display({"text/plain": 5}, raw=True)
+display({"text/plain": "\\ud800"}, raw=True)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +99,7 @@ def _changes():
         "twice": "{}\n_twice = twice\ndef twice(x):\n    import sys\n"
         "    print('on stderr', file=sys.stderr)\n    return _twice(x)\n"
     }
+    changes["odd"] = {"twice": "{}\n" + ODD}
     changes["starter"] = None
     return changes
 
@@ -108,7 +126,7 @@ def _twice(outcome):
     return {r.outcome for r in outcome.rulings if r.exercise == "twice"}
 
 
-@pytest.mark.parametrize("student", ["right", "noisy", "right-but-loud"])
+@pytest.mark.parametrize("student", ["right", "noisy", "right-but-loud", "odd"])
 def test_right_work_has_all_points_whatever_it_prints(graded, student):
     root, outcomes = graded
     assert (outcomes[student].score, outcomes[student].most) == (100, 100)
@@ -143,6 +161,16 @@ def test_recognisable_tricks_are_told_to_the_instructor(graded, name):
     _, outcomes = graded
     outcome = outcomes[f"w{list(DRESSED).index(name)}"]
     assert any("replaced" in note for note in outcome.notes) or outcome.kind == "tampering"
+
+
+def test_nobody_but_the_judge_speaks_its_word(graded):
+    root, _ = graded
+    student = f"w{list(DRESSED).index('speaks for the judge')}"
+    said = verdicts(root / f"autograded/{student}/01_mini/01_mini.ipynb")
+    assert "twice" not in said  # the answer's own cell, in which it was forged
+    assert {outcome for name, (outcome, _) in said.items() if name.startswith("twice-")} == {
+        "error"
+    }
 
 
 def test_feedback_holds_verdicts_but_no_hidden_tests(graded):

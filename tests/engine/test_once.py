@@ -1,4 +1,5 @@
 import copy
+import json
 
 import nbformat
 import pytest
@@ -80,3 +81,8 @@ def test_what_is_written_is_what_nbformat_writes():
     expected = nbformat.writes(nb)
     assert written(nb) == expected
     assert nbformat.reads(expected, 4).cells[0].outputs[0].text == "a\nb\r\n\u2028é"
+
+
+def test_half_a_character_does_not_keep_a_notebook_from_being_written():
+    nb = new_notebook(cells=[new_code_cell("x", outputs=[new_output("stream", text="a\ud83d!")])])
+    assert json.loads(written(nb).encode())["cells"][0]["outputs"][0]["text"] == ["a?!"]

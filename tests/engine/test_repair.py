@@ -128,3 +128,12 @@ def test_a_test_with_the_skip_tag_runs_and_is_told(repair):
     nb, notes = repair(*_all(test=test))
     assert nb.cells[1].metadata.tags == ["mine"]
     assert notes == [f"tampering: cell 'test' carried the tag {SKIP}"]
+
+
+@pytest.mark.parametrize("tags", [None, 5, "text", [1], {}])
+def test_tags_that_are_none_are_left_out(repair, tags):
+    cell = _cell("test", TEST)
+    cell.metadata["tags"] = tags
+    nb, notes = repair(*_all(test=cell))
+    assert "tags" not in nb.cells[1].metadata
+    assert notes == []

@@ -45,3 +45,8 @@ def test_structures_become_flat_keys():
     }
     assert flatten(["x", "y"], "value") == {"value": ["x", "y"]}
     assert flatten(7, "value") == {"value": 7}
+
+
+@pytest.mark.parametrize("dtype", ["longdouble", "clongdouble", "i4,f4", "U3", "S3"])
+def test_numbers_that_tensorflow_lacks_are_no_answer(dtype):
+    assert of(np.zeros(2, dtype)).kind == "type"

@@ -116,3 +116,27 @@ def test_too_much_is_refused():
 def test_random_bytes_never_do_more_than_be_refused(data):
     with contextlib.suppress(wire.WireError):
         wire.unpack_observation(data)
+
+
+def test_another_byte_order_is_the_same_numbers():
+    array = np.array([1.5, -2.0], ">f4")
+    sent = {("c", "eager", "value"): Outcome("array", array)}
+    back = wire.unpack_observation(wire.pack_observation(sent))["c", "eager", "value"].array
+    assert back.dtype == np.float32
+    assert back.tolist() == [1.5, -2.0]
+
+
+@pytest.mark.parametrize("kind", ["error", "type", "skipped"])
+def test_words_of_a_submission_are_cut(kind):
+    detail = {"type": "KeyError: " * 10_000, "line": 3, "more": [["deep"] * 10_000]}
+    sent = {("c", "eager", "value"): Outcome(kind, text="KeyError: " * 10_000, detail=detail)}
+    got = wire.unpack_observation(wire.pack_observation(sent))["c", "eager", "value"]
+    assert len(got.text) == wire.MOST_TEXT
+    assert got.detail["line"] == 3
+    assert all(len(str(value)) <= wire.MOST_TEXT for value in got.detail.values())
+
+
+def test_a_word_that_is_too_long_is_refused():
+    sent = {("c", "eager", "value"): Outcome("word", text=json.dumps("x" * wire.MOST_WORDS))}
+    with pytest.raises(wire.WireError, match="a word of"):
+        wire.unpack_observation(wire.pack_observation(sent))
