@@ -16,6 +16,7 @@ from grader.xray.replay import Flow
 from grader.xray.run import Run
 from grader.xray.sources import Source
 
+SHAPES = {"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"}
 _LEAVING = {"predict", "predict_on_batch", "tolist"}  # give NumPy arrays or Python numbers
 
 
@@ -37,13 +38,24 @@ def left_tensorflow(done: Run, flow: Flow, source: Source, reached: set[int]) ->
 
 
 def _assigned(flow: Flow, source: Source, reached: set[int]) -> list[Blame]:
-    found = []
+    """What was written into a variable. A variable made of zeros_like(x) holds nothing of x: it is
+    named only where nothing else is written."""
+    found, shapes = [], []
     for index, node in enumerate(flow.recording.nodes):
         keys = flow.keys_in(index)
         writes = "Assign" in node.type or node.type.startswith("ResourceScatter")
-        if writes and any(k in reached for k in keys[1:]):
-            found.append(Blame(source.name, "assigned", node.type, index, node.line))
-    return found
+        written = [k for k in keys[1:] if k in reached] if writes else []
+        if written:
+            empty = all(_shape_only(flow, k) for k in written)
+            blame = Blame(source.name, "assigned", node.type, index, node.line)
+            (shapes if empty else found).append(blame)
+    return found or shapes
+
+
+def _shape_only(flow: Flow, key: int) -> bool:
+    """Whether an operation made this that takes no more than the shape of its input."""
+    made_by = flow.producer.get(key, -1)
+    return made_by >= 0 and flow.recording.nodes[made_by].type in SHAPES
 
 
 def _through_python(flow: Flow, source: Source, reached: set[int]) -> list[Blame]:

@@ -25,6 +25,7 @@ NAMES = {
     "StatelessCase": "switch_case",
     "Case": "switch_case",
     "GatherV2": "gather",
+    "ResourceStridedSliceAssign": "assign (to entries)",
     "ResourceGather": "gather",
     "ClipByValue": "clip",
     "Minimum": "minimum (clip)",

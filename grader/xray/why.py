@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from grader.xray import overrides
-from grader.xray.absence import left_tensorflow
+from grader.xray.absence import SHAPES, left_tensorflow
 from grader.xray.blame import Blame
 from grader.xray.graphs import operation_types
 from grader.xray.local import array, is_trainable, state, vjp
@@ -34,7 +34,6 @@ _CLIPS = {
     "Softsign",
     "Erf",
 }
-_SHAPES = {"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"}
 _CHOICES = {"Select", "SelectV2"}
 _PRODUCTS = {
     "Mul",
@@ -92,7 +91,7 @@ def _cut_kind(flow: Flow, node: Node, culprit: int, index: int) -> tuple[str, st
         return "unrecorded", ""
     if node.kind == "call":
         return "closed", inside(node)
-    if node.type in _SHAPES:
+    if node.type in SHAPES:
         return "shape_only", ""
     if node.type.startswith("PyFunc"):
         return "python_function", ""

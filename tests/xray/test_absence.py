@@ -65,3 +65,25 @@ def test_assigning_in_place():
 
     (found,) = explain(f, X).blame["x"]
     assert (found.kind, found.op) == ("assigned", "ResourceStridedSliceAssign")
+
+
+def test_a_variable_that_starts_as_zeros_like_x_is_not_to_blame_but_what_is_written_into_it():
+    def doubled(x):
+        result = tf.Variable(tf.zeros_like(x))
+        for i in range(2):
+            result[i].assign(2.0 * x[i])
+        return tf.convert_to_tensor(result)
+
+    shown = explain(doubled, X)
+    (found,) = shown.blame["x"]
+    assert (found.op, found.line.text) == (
+        "ResourceStridedSliceAssign",
+        "result[i].assign(2.0 * x[i])",
+    )
+    assert "x ....> assign (to entries) -None-> Variable" in str(shown)
+
+    def zeros(x):
+        return tf.convert_to_tensor(tf.Variable(tf.zeros_like(x)))
+
+    (found,) = explain(zeros, X).blame["x"]
+    assert (found.kind, found.op) == ("assigned", "AssignVariableOp")
