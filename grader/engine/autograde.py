@@ -6,8 +6,6 @@ between, many at once. Each submission is committed by itself, so a killed run i
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack
@@ -17,9 +15,10 @@ from nbgrader.api import InvalidEntry
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from sqlalchemy.exc import SQLAlchemyError
-from traitlets import Integer
+from traitlets import Integer, TraitError
 
-from grader.engine import outcome, trouble
+from grader.course import CourseError
+from grader.engine import intake, outcome, trouble
 from grader.engine.environment import grading_environment
 from grader.engine.execute import EngineExecute
 from grader.engine.executor import Executor, LocalExecutor, cores
@@ -30,11 +29,13 @@ from grader.engine.journal import Busy, Journal
 from grader.engine.ledger import Ledger
 from grader.engine.once import Preprocessors
 from grader.engine.outcome import Outcome
-from grader.engine.submission import Submission, is_engine
+from grader.engine.submission import is_engine
+from grader.engine.submitted import Submission
 from grader.engine.work import Result, Unsafe
 
 Watch = Callable[[Outcome], None]
 Running = dict[Future[list[Result]], Submission]
+STOPS = (Busy, CourseError, Unsafe, ZygoteError, SQLAlchemyError, InvalidEntry, OSError, TraitError)
 
 
 class EngineAutograde(Found):
@@ -55,20 +56,11 @@ class EngineAutograde(Found):
     def convert_notebooks(self) -> None:
         """Grade what `init_notebooks` found. Raises NbGraderException if any has a fault."""
         done = outcome.Run()
-        self.execute = EngineExecute(parent=self.exporter)
-        self.halves = Preprocessors(self.exporter)
-        self.journal = Journal(Path(self.coursedir.root))
         try:
             with ExitStack() as stack:
-                stack.enter_context(self.journal.locked())
-                self._check_writable()
-                self.ledger = Ledger(self.coursedir.db_url, self.coursedir.course_id)
-                stack.callback(self.ledger.close)
-                stack.enter_context(self.ledger.installed())
-                stack.enter_context(checked_quickly())
-                stack.enter_context(grading_environment())
+                self._prepare(stack)
                 self._run(done)
-        except (Busy, Unsafe, ZygoteError, SQLAlchemyError, InvalidEntry, OSError) as error:
+        except STOPS as error:
             self.log.error("%s", trouble.advice(error))
             raise NbGraderException(trouble.advice(error)) from error
         self.stopped = False
@@ -78,10 +70,19 @@ class EngineAutograde(Found):
         if any(each.kind != "missing" for each in faults):
             raise NbGraderException(f"{len(faults)} submissions have a fault recorded")
 
-    def _check_writable(self) -> None:
-        place = self.coursedir.autograded_directory
-        if os.path.isdir(place) and not os.access(place, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), place)
+    def _prepare(self, stack: ExitStack) -> None:
+        """Open what a run needs. Raises for whatever of it is not in order."""
+        self.execute = EngineExecute(parent=self.exporter)
+        self.halves = Preprocessors(self.exporter)
+        self.journal = Journal(Path(self.coursedir.root))
+        stack.enter_context(self.journal.locked())
+        self.check_setup()
+        self.ledger = Ledger(self.coursedir.db_url, self.coursedir.course_id)
+        stack.callback(self.ledger.close)
+        stack.enter_context(self.ledger.installed())
+        self.ledger.check_assignment(self.coursedir.assignment_id)
+        stack.enter_context(checked_quickly())
+        stack.enter_context(grading_environment())
 
     def _run(self, done: outcome.Run) -> None:
         executor = self.executor
@@ -121,25 +122,23 @@ class EngineAutograde(Found):
             self.discard(submission)
         self.notebooks = submission.notebooks
         try:
-            if not self._wanted(assignment, student):
-                self._tell(Outcome(assignment, student, outcome.SKIPPED), done)
-                return
-            self.journal.add(assignment, student, "begun")
-            if not submission.notebooks:
-                submission.fault("missing", "no notebook was submitted")
-            self._tell(Outcome(assignment, student, outcome.STARTED), None)
+            wanted = self.wanted(submission)
+        except (Exception, SystemExit) as error:
+            self._fail(submission, error, done)
+            return
+        if not wanted:
+            self._tell(self.journal.ended(assignment, student), done)
+            return
+        self.journal.add(assignment, student, "begun")
+        self._tell(Outcome(assignment, student, outcome.STARTED), None)
+        try:
             self.run_pre_convert_hook()
             self.sanitise(submission)
             self.ledger.commit()
-        except (Exception, SystemExit) as error:
-            if trouble.stops(error):
-                raise
-            self._fail(submission, trouble.reason(error), done)
+        except (Exception, SystemExit) as error:  # nbgrader exits for some odd submissions
+            self._fail(submission, error, done)
             return
         running[executor.submit([part.job for part in submission.parts])] = submission
-
-    def _wanted(self, assignment: str, student: str) -> bool:
-        return bool(self.init_destination(assignment, student))
 
     def _end(self, submission: Submission, future: Future[list[Result]], done: outcome.Run) -> None:
         """Record one submission that ran."""
@@ -149,28 +148,30 @@ class EngineAutograde(Found):
             self.record(submission, future.result())
             self.ledger.commit()
         except Exception as error:
-            if trouble.stops(error):
-                raise
-            self._fail(submission, trouble.reason(error), done)
+            self._fail(submission, error, done)
             return
         self.run_post_convert_hook()
         self._close(submission, done)
 
-    def _fail(self, submission: Submission, reason: str, done: outcome.Run) -> None:
-        """A submission that could not be graded at all: recorded, its old scores gone."""
+    def _fail(self, submission: Submission, error: BaseException, done: outcome.Run) -> None:
+        """A submission that could not be graded at all: recorded, its old scores gone. Raises
+        `error` again if it is not the submission's."""
+        if trouble.stops(error):
+            raise error
         self.ledger.rollback()
-        submission.fault("failed", reason)
+        submission.fault(intake.kind_of(error), trouble.reason(error))
         try:
-            self.ledger.fail(submission.assignment, submission.student, None, reason)
+            self.clear(submission, None, submission.outcome.reason)
             self.ledger.commit()
-        except Exception as error:  # no such assignment, or a name that no database takes
+        except Exception as again:  # no such assignment, or a name that no database takes
             self.ledger.rollback()
-            if trouble.stops(error):
+            if trouble.stops(again):
                 raise
         self.discard(submission)
         self._close(submission, done)
 
     def _close(self, submission: Submission, done: outcome.Run) -> None:
+        self.forget_feedback(submission)
         told = submission.outcome.as_dict()
         for name in ("assignment", "student"):
             told.pop(name)

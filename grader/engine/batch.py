@@ -44,16 +44,20 @@ def grade(
     `watch` hears of every submission when it starts, ends or is skipped, in this thread. A
     KeyboardInterrupt stops within seconds and is told by `Run.interrupted`. Raises GradingError
     where nothing could run (unknown chapter, another run, no sandbox) or the gradebook is out of
-    reach; the next call carries on.
+    reach; the next call carries on. An error of `watch` ends the watching and not the run.
     """
     app = _app(Path(root), overrides, allow_unsandboxed)
     run = Run()
 
     def tell(outcome: Outcome) -> None:
+        nonlocal watch
         if outcome.state != "started":
             run.outcomes.append(outcome)
         if watch is not None:
-            watch(outcome)
+            try:
+                watch(outcome)
+            except (Exception, SystemExit) as error:  # rich answers a closed pipe with the second
+                watch, run.unseen = None, trouble.reason(error)
 
     app.coursedir.assignment_id = chapter
     converter = EngineAutograde(coursedir=app.coursedir, parent=app, force=force, jobs=jobs)
@@ -76,6 +80,8 @@ def _app(root: Path, overrides: Config | None, allow_unsandboxed: bool) -> Any:
     os.chdir(root)  # nbgrader finds its configuration from the current directory
     try:
         app.initialize([], root=str(root))
+    except (Exception, SystemExit) as error:  # nbgrader exits for an option that cannot be
+        raise GradingError(f"nbgrader_config.py: {trouble.reason(error)}") from error
     finally:
         os.chdir(before)
     config = Config()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from nbgrader.converters.base import NbGraderException
 
-from grader.engine.submission import Stages, Submission
+from grader.engine import intake, preflight
+from grader.engine.printable import printable
+from grader.engine.submission import Stages
+from grader.engine.submitted import Submission
 
 
 class Found(Stages):
@@ -30,13 +35,37 @@ class Found(Stages):
                 raise
 
     def submissions(self) -> Iterator[Submission]:
-        """In order of their folders. Raises NbGraderException for a folder of no known form."""
+        """In order of their folders; one of no known form is skipped with a word in the log."""
         pattern = self._format_source("(?P<assignment>.*)", "(?P<student>.*)", escape=True)
         for folder in sorted({*self.assignments, *self.empty}):
-            match = re.match(pattern, folder)
+            match = re.match(pattern, folder, re.DOTALL)  # a line's end in a name is the student's
             if match is None:
-                raise NbGraderException(f"Could not match '{folder}' with regexp '{pattern}'")
+                self.log.error("skipped, for its name is of no known form: %s", printable(folder))
+                continue
             if self.only is not None and match["student"] not in self.only:
                 continue
             found = sorted(self.assignments.get(folder, []))
             yield Submission(match["assignment"], match["student"], folder, found)
+
+    def check_setup(self) -> None:
+        """Raises CourseError or OSError for what would fail for every submission."""
+        preflight.check_limits(self.execute.limits)
+        preflight.check_gradebook(self.coursedir.db_url)
+        place = self.coursedir.autograded_directory
+        preflight.check_folders(place, place)
+        if os.path.isdir(place) and not os.access(place, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), place)
+
+    def wanted(self, submission: Submission) -> bool:
+        """Whether to grade it. Looks at its files first: nbgrader opens some of them."""
+        assignment, student = submission.assignment, submission.student
+        place = self._format_dest(assignment, student)
+        preflight.check_folders(place, self.coursedir.autograded_directory)
+        submission.refused = intake.inspect(Path(submission.folder), self.execute.all_limits)
+        if self.init_destination(assignment, student):
+            return True
+        left_out = student in self.coursedir.student_id_exclude.split(",")
+        if left_out or self.ledger.scored(assignment, student):
+            return False
+        self.discard(submission)  # of another gradebook than this one
+        return True

@@ -14,6 +14,7 @@ from nbgrader import utils
 
 from grader.engine import files
 from grader.engine.limits import Limits
+from grader.engine.printable import printable
 
 KINDS = {stat.S_IFLNK: "a symlink", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket",
          stat.S_IFBLK: "a device", stat.S_IFCHR: "a device"}  # fmt: skip
@@ -21,6 +22,34 @@ KINDS = {stat.S_IFLNK: "a symlink", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a so
 
 class Refused(ValueError):
     """A submission that is not opened at all; the message is the instructor's reason."""
+
+    kind = "failed"
+
+
+class Missing(Refused):
+    """There is no notebook in it."""
+
+    kind = "missing"
+
+
+def kind_of(error: BaseException) -> str:
+    """The kind of fault that `error` makes of a whole submission."""
+    return error.kind if isinstance(error, Refused) else "failed"
+
+
+def check_names(folder: Path, submitted: list[str], known: list[str]) -> list[str]:
+    """What to note about notebooks that are missing, most likely under another name. Raises
+    Refused where every one of those `known` is, Missing where there is no notebook at all."""
+    names = {os.path.basename(path) for path in submitted}
+    wanted = [f"{name}.ipynb" for name in known]
+    missing = [name for name in wanted if not os.path.lexists(folder / name)]
+    others = sorted(names - set(wanted)) or ([] if names else sorted(os.listdir(folder))[:5])
+    there = f"; there is: {', '.join(others)}" if others else ""
+    if not names:
+        raise Missing(printable(f"no notebook was submitted{there}"))
+    if wanted and missing == wanted:
+        raise Refused(printable(f"no {' or '.join(wanted)}{there}"))
+    return [printable(f"no {name}{there}") for name in missing]
 
 
 def inspect(folder: Path, limits: Limits) -> dict[str, str]:

@@ -14,7 +14,11 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from grader.engine.outcome import FAULT, SKIPPED, Outcome
+from grader.engine.printable import printable
+
 FOLDER = ".grader"
+BEFORE = "in an earlier run; --force grades it again"
 
 
 class Busy(RuntimeError):
@@ -37,7 +41,8 @@ class Journal:
         for text in self.path.read_text("utf-8", "replace").splitlines():
             try:
                 line = json.loads(text)
-                yield {**line, "assignment": line["assignment"], "student": line["student"]}
+                if isinstance(line["assignment"], str) and isinstance(line["student"], str):
+                    yield dict(line)
             except (ValueError, KeyError, TypeError):
                 continue  # the last line of a run that was killed while it wrote
 
@@ -55,6 +60,18 @@ class Journal:
     def unfinished(self, assignment: str, student: str) -> bool:
         """Whether a run began this submission and never came to its end."""
         return self.state.get((assignment, student), {}).get("event") == "begun"
+
+    def ended(self, assignment: str, student: str) -> Outcome:
+        """The outcome of one that is not graded again: a fault stays a fault until it is."""
+        line = self.state.get((assignment, student), {})
+        if line.get("event") != "done" or line.get("state") != FAULT:
+            return Outcome(assignment, student, SKIPPED)
+        kind, reason = (printable(line.get(name, "")) for name in ("kind", "reason"))
+        found = Outcome(assignment, student, FAULT, kind, reason, notes=[BEFORE])
+        score, most = line.get("score"), line.get("most")
+        if isinstance(score, (int, float)) and isinstance(most, (int, float)):
+            found.score, found.most = float(score), float(most)
+        return found
 
     @contextmanager
     def locked(self) -> Iterator[None]:

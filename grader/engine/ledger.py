@@ -18,6 +18,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.exc import SAWarning
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
+from grader.course import CourseError
 from grader.engine import patience
 from grader.engine.gradebook import SharedGradebook
 
@@ -88,20 +89,56 @@ class Ledger:
             for module, original in before:
                 vars(module)["Gradebook"] = original
 
-    def fail(self, assignment: str, student: str, notebook: str | None, reason: str) -> None:
+    def check_assignment(self, assignment: str) -> None:
+        """Raises CourseError where the gradebook does not know it: no student's fault."""
+        if "*" not in assignment and not self.notebooks(assignment):
+            raise CourseError(
+                f"no assignment {assignment} in the gradebook: nbgrader generate_assignment "
+                f"{assignment} writes it there"
+            )
+
+    def notebooks(self, assignment: str) -> list[str] | None:
+        """The names of its notebooks; None for an assignment that the gradebook does not know."""
+        with Gradebook(self.db_url, self.course_id) as gradebook:
+            try:
+                return sorted(nb.name for nb in gradebook.find_assignment(assignment).notebooks)
+            except MissingEntry:
+                return None
+
+    def scored(self, assignment: str, student: str) -> bool:
+        """Whether any score of a submission is known: in an emptied gradebook none is."""
+        with Gradebook(self.db_url, self.course_id) as gradebook:
+            try:
+                submission = gradebook.find_submission(assignment, student)
+            except MissingEntry:
+                return False
+            grades = [grade for nb in submission.notebooks for grade in nb.grades]
+            return not grades or any(
+                grade.needs_manual_grade or (grade.auto_score, grade.manual_score) != (None, None)
+                for grade in grades
+            )
+
+    def penalty(self, assignment: str, student: str) -> float:
+        """The points that a late submission loses."""
+        with Gradebook(self.db_url, self.course_id) as gradebook:
+            found = gradebook.find_submission(assignment, student).notebooks
+            return float(sum(nb.late_submission_penalty or 0 for nb in found))
+
+    def fail(self, assignment: str, student: str, notebook: str | None, reason: str) -> list[str]:
         """Zero every automatic score of a submission (or of one notebook of it), ask for a look by
-        hand, and leave the reason where instructor and student see it."""
+        hand, and leave the reason where instructor and student see it. The notebooks it cost."""
         with Gradebook(self.db_url, self.course_id) as gradebook:
             gradebook.update_or_create_student(student)
             try:
                 submission = gradebook.find_submission(assignment, student)
             except MissingEntry:
                 submission = gradebook.update_or_create_submission(assignment, student)
-            for each in submission.notebooks:
-                if notebook in (None, each.name):
-                    for grade in each.grades:
-                        grade.auto_score = 0
-                        grade.needs_manual_grade = True
-                    for comment in each.comments:
-                        comment.auto_comment = f"Not graded: {reason}"[:1000]
+            lost = [each for each in submission.notebooks if notebook in (None, each.name)]
+            for each in lost:
+                for grade in each.grades:
+                    grade.auto_score = 0
+                    grade.needs_manual_grade = True
+                for comment in each.comments:
+                    comment.auto_comment = f"Not graded: {reason}"[:1000]
             gradebook.db.commit()
+            return [each.name for each in lost]

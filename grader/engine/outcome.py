@@ -41,6 +41,8 @@ class Run:
     sandbox: str = ""
     outcomes: list[Outcome] = field(default_factory=list)
     interrupted: bool = False
+    unseen: str = ""  # why the watching ended before the run did
+    warnings: list[str] = field(default_factory=list)  # what is missing beside the scores
 
     def count(self, state: str) -> int:
         """How many submissions ended in `state`."""
@@ -48,5 +50,5 @@ class Run:
 
     @property
     def exit_code(self) -> int:
-        """0: all graded (or already were); 1: some have a fault recorded."""
-        return 1 if self.interrupted or self.count(FAULT) else 0
+        """0: all graded (or already were); 1: some have a fault recorded, or lack feedback."""
+        return 1 if self.interrupted or self.count(FAULT) or self.warnings else 0

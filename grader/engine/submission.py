@@ -1,10 +1,10 @@
-"""One submission on its way through nbgrader's stages, before and after its notebooks run."""
+"""A submission's way through nbgrader's stages, before and after its notebooks run."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 import nbformat
@@ -14,45 +14,18 @@ from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter
 from nbgrader.utils import remove, rmtree
 
-from grader.engine import intake, outcome, trouble
+from grader.course import CourseError
+from grader.engine import intake, pages, trouble
 from grader.engine.execute import EngineExecute
 from grader.engine.judging import Judge
 from grader.engine.once import Preprocessors, written
-from grader.engine.outcome import Outcome
+from grader.engine.printable import printable
+from grader.engine.submitted import Part, Submission
 from grader.engine.work import Job, Result
 
-
-@dataclass
-class Part:
-    """One notebook of a submission, sanitised and ready to run."""
-
-    name: str
-    resources: Any
-    job: Job
-    judge: Judge | None
-
-
-@dataclass
-class Submission:
-    """One student's folder and its notebooks."""
-
-    assignment: str
-    student: str
-    folder: str
-    notebooks: list[str]
-    parts: list[Part] = field(default_factory=list)
-    outcome: Outcome = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.outcome = Outcome(self.assignment, self.student, outcome.GRADED)
-
-    def fault(self, kind: str, reason: str) -> None:
-        """Note a fault; the first one names the outcome, the others become notes."""
-        if self.outcome.state == outcome.FAULT:
-            self.outcome.notes.append(f"{kind}: {reason}")
-        self.outcome.state = outcome.FAULT
-        self.outcome.kind = self.outcome.kind or kind
-        self.outcome.reason = self.outcome.reason or reason
+# What these do has to do with the course's files alone, and with no student's.
+INSTRUCTORS = (EngineExecute._judge, Judge._plan)
+MOST_NOTES = 10  # on files that are not opened
 
 
 class Stages(Autograde):  # type: ignore[misc]
@@ -64,18 +37,16 @@ class Stages(Autograde):  # type: ignore[misc]
     def sanitise(self, submission: Submission) -> None:
         """Everything before the run. Raises for what concerns the submission as a whole; a
         notebook that cannot be opened is that notebook's fault only."""
-        limits = self.execute.all_limits
-        refused = intake.inspect(Path(submission.folder), limits)
-        submission.outcome.notes += list(refused.values())
+        self._check_names(submission)
         self.notebooks = list(submission.notebooks)
-        with intake.only_plain_files(limits):
+        with intake.only_plain_files(self.execute.all_limits):
             self.init_assignment(submission.assignment, submission.student)
         self._sanitizing = True
         for path in self.notebooks:
             name = os.path.splitext(os.path.basename(path))[0]
             try:
-                if os.path.basename(path) in refused:
-                    raise intake.Refused(refused[os.path.basename(path)])
+                if os.path.basename(path) in submission.refused:
+                    raise intake.Refused(submission.refused[os.path.basename(path)])
                 submission.parts.append(self._open(path, name, submission))
             except Exception as error:
                 if trouble.stops(error):
@@ -83,14 +54,38 @@ class Stages(Autograde):  # type: ignore[misc]
                 reason = f"{name}.ipynb: {trouble.reason(error)}"
                 self.fail_notebook(submission, name, "unreadable", reason)
 
+    def _check_names(self, submission: Submission) -> None:
+        notes = [printable(why) for why in submission.refused.values()]
+        more = [f"and {len(notes) - MOST_NOTES} more files"] if len(notes) > MOST_NOTES else []
+        folder, known = Path(submission.folder), self.ledger.notebooks(submission.assignment) or []
+        more += intake.check_names(folder, submission.notebooks, known)
+        submission.outcome.notes += notes[:MOST_NOTES] + more
+        submission.zeroed |= {
+            name for name in known if not os.path.lexists(folder / f"{name}.ipynb")
+        }
+
     def fail_notebook(self, submission: Submission, name: str, kind: str, reason: str) -> None:
         """Record a notebook that could not run at all: its old scores do not stay."""
         submission.fault(kind, reason)
-        self.ledger.fail(submission.assignment, submission.student, name, reason)
+        self.clear(submission, name, printable(reason))
+
+    def clear(self, submission: Submission, name: str | None, reason: str) -> None:
+        """Zero the scores of one notebook, or of all (None)."""
+        assignment, student = submission.assignment, submission.student
+        submission.zeroed |= set(self.ledger.fail(assignment, student, name, reason))
+
+    def forget_feedback(self, submission: Submission) -> None:
+        """Remove the pages that still tell scores which are gone."""
+        told = submission.outcome
+        folder = self.coursedir.format_path(
+            self.coursedir.feedback_directory, told.student, told.assignment
+        )
+        told.notes += pages.forget(folder, sorted(submission.zeroed))
+        told.notes = [printable(note) for note in told.notes]
 
     def _open(self, path: str, name: str, submission: Submission) -> Part:
         resources = self.init_single_notebook_resources(path)
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:  # some editors begin a file with a mark
             nb = nbformat.read(file, as_version=4)
         full = {**self.exporter._init_resources(resources)}
         full["metadata"] = {**full.get("metadata", {}), "name": name}
@@ -99,8 +94,18 @@ class Stages(Autograde):  # type: ignore[misc]
         place = self._format_dest(submission.assignment, submission.student)
         os.makedirs(place, exist_ok=True)
         full["metadata"]["path"] = place
-        job, judge = self.execute.prepare(nb, full)
-        return Part(name, full, job, judge)
+        return Part(name, full, *self._prepare_part(nb, full))
+
+    def _prepare_part(self, nb: NotebookNode, resources: Any) -> tuple[Job, Judge | None]:
+        """Job and judge. CourseError where the course's own files stand in the way."""
+        try:
+            return self.execute.prepare(nb, resources)
+        except Exception as error:
+            if trouble.stops(error) or not _within(error, *INSTRUCTORS):
+                raise
+            raise CourseError(
+                f"the course is not in order: {trouble.reason(error)}; no score was changed"
+            ) from error
 
     def record(self, submission: Submission, results: list[Result]) -> None:
         """Everything after the run: outputs, scores, penalties, the autograded file."""
@@ -112,6 +117,7 @@ class Stages(Autograde):  # type: ignore[misc]
             self.discard(submission)  # nbgrader's rule: what is incomplete is not left lying there
         else:
             self.set_permissions(submission.assignment, submission.student)
+            self.note_penalty(submission)
 
     def _finish(self, submission: Submission, part: Part, result: Result) -> None:
         nb, resources = self.execute.finish(result, part.judge, part.resources)
@@ -127,6 +133,12 @@ class Stages(Autograde):  # type: ignore[misc]
         self.write_single_notebook(written(nb) + "\n", resources)
         told.score += sum(score for score, _ in grades)
         told.most += sum(most for _, most in grades)
+
+    def note_penalty(self, submission: Submission) -> None:
+        """Say what a late submission loses; `Outcome.score` is what its answers are worth."""
+        lost = self.ledger.penalty(submission.assignment, submission.student)
+        if lost:
+            submission.outcome.notes.append(f"late: {lost:g} points off")
 
     def discard(self, submission: Submission) -> None:
         """Remove what a failed or killed run left of a submission in autograded/."""
@@ -151,6 +163,12 @@ def is_engine(preprocessor: Any) -> bool:
     if isinstance(preprocessor, str):
         return preprocessor.rpartition(".")[2] == EngineExecute.__name__
     return isinstance(preprocessor, type) and issubclass(preprocessor, EngineExecute)
+
+
+def _within(error: BaseException, *functions: Any) -> bool:
+    """Whether `error` was raised inside one of `functions`."""
+    codes = [function.__code__ for function in functions]
+    return any(frame.f_code in codes for frame, _ in walk_tb(error.__traceback__))
 
 
 def _grade(cell: NotebookNode) -> tuple[float, float]:

@@ -12,17 +12,23 @@ from collections.abc import Iterator
 
 from nbgrader.api import InvalidEntry
 from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    DataError,
     DBAPIError,
+    IntegrityError,
     InterfaceError,
-    InternalError,
-    OperationalError,
-    ProgrammingError,
 )
 
+from grader.course import CourseError
 from grader.engine.host import ZygoteError
+from grader.engine.intake import Refused
+from grader.engine.printable import printable
 from grader.engine.work import Unsafe
 
-MACHINE = (Unsafe, ZygoteError, OperationalError, InterfaceError, InternalError, ProgrammingError)
+# The machine's, and the instructor's: neither may cost a student a point.
+MACHINE = (Unsafe, ZygoteError, CourseError, InterfaceError, DatabaseError)
+ONE_ROW = (DataError, IntegrityError)  # a value that the database refuses, of one submission
 # What the names and kinds of a student's files can cause; every other OSError is the machine's.
 STUDENTS = frozenset(
     (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP,
@@ -38,7 +44,8 @@ AGAIN = "; then grade again: what is done is kept"
 def stops(error: BaseException) -> bool:
     """Whether `error`, or what caused it, is the machine's. nbgrader wraps database errors."""
     return any(
-        isinstance(each, MACHINE) or (isinstance(each, OSError) and each.errno not in STUDENTS)
+        (isinstance(each, MACHINE) and not isinstance(each, ONE_ROW))
+        or (isinstance(each, OSError) and each.errno not in STUDENTS)
         for each in _chain(error)
     )
 
@@ -56,7 +63,9 @@ def advice(error: BaseException) -> str:
         if isinstance(each, DBAPIError):
             where = "see c.CourseDirectory.db_url and the database's server"
             return f"the gradebook's database fails{plain}: {where}{AGAIN}"
-    return str(error) or type(error).__name__
+        if isinstance(each, ArgumentError):
+            return f"c.CourseDirectory.db_url names no database: {said[:300]}"
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def hint(said: str, plain: str = "") -> str | None:
@@ -74,9 +83,10 @@ def hint(said: str, plain: str = "") -> str | None:
 
 
 def reason(error: BaseException) -> str:
-    """`error` as a submission's reason: short, and text that every database and screen takes."""
-    said = f"{type(error).__name__}: {error}"[:500].replace("\0", "\\0")
-    return said.encode(errors="backslashreplace").decode()
+    """`error` as a submission's reason: a line that every database and screen takes."""
+    if isinstance(error, Refused):  # in our own words
+        return printable(error)
+    return printable(f"{type(error).__name__}: {error}")
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

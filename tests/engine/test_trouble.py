@@ -197,7 +197,7 @@ def test_nbgrader_wraps_what_the_database_says():
 
 def test_a_reason_can_be_written_anywhere():
     said = trouble.reason(ValueError("a\0b \udcff " + "x" * 1000))
-    assert said.startswith("ValueError: a\\0b \\udcff x")
+    assert said.startswith("ValueError: a\\x00b \\udcff x")
     assert "\0" not in said
     said.encode()
-    assert len(said) < 600
+    assert len(said) == 300
