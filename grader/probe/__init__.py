@@ -9,8 +9,8 @@ from __future__ import annotations
 import linecache
 import sys
 import types
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ..attempt import gap_line, untouched
@@ -65,13 +65,28 @@ def run(answer: Any, request: Request) -> Observation:
         return {UNTOUCHED: Outcome("blank", detail={"line": line})}
     probe = _probe(request)
     # A prediction is words: for it TensorFlow need not start.
-    with quiet(), nullcontext() if request.probe == "table" else directly():
+    with quiet(), nullcontext() if request.probe == "table" else _settled():
         return {
             (case.name, mode, key): outcome
             for case in request.cases
             for mode in case.modes
             for key, outcome in _once(probe, answer, case, mode).items()
         }
+
+
+@contextmanager
+def _settled() -> Iterator[None]:
+    """Operations are run directly, and a traced mode traces, also where a cell has switched that
+    off to look into a function."""
+    import tensorflow as tf
+
+    eagerly = tf.config.functions_run_eagerly()
+    with directly():
+        tf.config.run_functions_eagerly(False)
+        try:
+            yield
+        finally:
+            tf.config.run_functions_eagerly(eagerly)
 
 
 def _once(probe: Probe, answer: Any, case: Case, mode: str) -> dict[str, Outcome]:

@@ -92,3 +92,18 @@ def test_the_runtimes_report_is_reduced_to_the_message(mini, tf):
     traced = got["a matrix", "eager", "error"]
     assert traced.text == "here : Tensor had Inf values"
     assert traced.detail["type"] == "InvalidArgumentError"
+
+
+def test_a_traced_mode_traces_whatever_a_cell_has_switched(mini, tf):
+    def modes():
+        seen = []
+        observe(mini, "twice", lambda x: (seen.append(tf.inside_function()), 2.0 * x)[1])
+        return set(seen)
+
+    usual = modes()
+    tf.config.run_functions_eagerly(True)
+    try:
+        assert modes() == usual == {False, True}
+        assert tf.config.functions_run_eagerly()
+    finally:
+        tf.config.run_functions_eagerly(False)
