@@ -3,10 +3,11 @@
     python tests/bench/bench_engine.py [--submissions 40] [--stock 3] [--jobs 0] [--long 0]
 
 A tiny TensorFlow notebook (one answer, one check, one figure), sandbox and judge on. Prints
-submissions per minute of both, their ratio in steady state and with start-up counted, the CPU
-seconds per submission, the share of the cores' time that was used, the memory of the warm process,
-and with `--long` the memory of a child and how the warm process grows over so many further
-submissions. Stock grades the same notebook with the check as the learner's `check` runs it.
+submissions per minute of both, their ratio in steady state and, from the start of both commands,
+with start-up counted; the time from `grader grade` to the first result, the CPU seconds per
+submission, the share of the cores' time that was used, the memory of the warm process, and with
+`--long` the memory of a child and how the warm process grows over so many further submissions.
+Stock grades the same notebook with the check as the learner's `check` runs it.
 """
 
 import argparse
@@ -125,7 +126,8 @@ def measure_stock(root: Path, names: list[str]) -> dict:
     started = time.monotonic()
     nbgrader(root, "autograde", "01_bench")
     boot = time.monotonic() - started
-    return {"whole": seconds, "each": (seconds - boot) / len(names), "cpu_each": spent / len(names)}
+    return {"whole": seconds, "boot": boot, "each": (seconds - boot) / len(names),
+            "cpu_each": spent / len(names)}  # fmt: skip
 
 
 def measure_engine(root: Path, names: list[str], jobs: int) -> dict:
@@ -160,6 +162,21 @@ def measure_engine(root: Path, names: list[str], jobs: int) -> dict:
             "cores_used": (own + child) / steady / cores, "zygote_pss_mib": pss(process)}  # fmt: skip
 
 
+def measure_command(root: Path, names: list[str], jobs: int) -> dict:
+    """`grader grade` as it is typed: seconds to the first result, to the last, and to the end,
+    with the feedback that stock makes by another command."""
+    submit(root, names)
+    command = [sys.executable, "-m", "grader", "grade", "01_bench", "--json", "--jobs", str(jobs)]
+    started, ends = time.monotonic(), []
+    with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) as run:
+        for line in run.stdout:
+            if json.loads(line).get("state") == "graded":
+                ends.append(time.monotonic() - started)
+    assert run.returncode == 0, run.returncode
+    assert len(ends) == len(names)
+    return {"first": ends[0], "last": ends[-1], "whole": time.monotonic() - started}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--submissions", type=int, default=120)
@@ -172,13 +189,17 @@ def main() -> None:
         make_course(first)
         second = Path(folder) / "stock"
         shutil.copytree(first, second)
+        third = Path(folder) / "command"
+        shutil.copytree(first, third)
         load = os.getloadavg()[0]
         stock = measure_stock(second, [f"s{i:04}" for i in range(asked.stock)])
-        engine = measure_engine(first, [f"s{i:04}" for i in range(asked.submissions)], asked.jobs)
-        told = {"load": load, "stock": stock, "engine": engine,
+        names = [f"s{i:04}" for i in range(asked.submissions)]
+        command = measure_command(third, names, asked.jobs)
+        engine = measure_engine(first, names, asked.jobs)
+        told = {"load": load, "stock": stock, "command": command, "engine": engine,
                 "steady ratio": stock["each"] / engine["each"],
-                f"ratio for {asked.submissions}": stock["each"] * asked.submissions
-                / engine["whole"]}  # fmt: skip
+                f"ratio for {asked.submissions}": (stock["boot"] + stock["each"] * len(names))
+                / command["last"]}  # fmt: skip
         if asked.long:
             with Sampler() as sampler:
                 names = [f"t{i:04}" for i in range(asked.long)]
