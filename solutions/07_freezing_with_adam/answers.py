@@ -139,6 +139,10 @@ def adam_step(w, g, m, v, t, lr, beta1, beta2, eps):
 """,
         "bias_correction": _adam("return w - lr * m / (tf.sqrt(v) + eps), m, v"),
         "eps_inside_the_root": _adam(STEP + "return w - step * m / tf.sqrt(v + eps), m, v"),
+        "eps_inside_the_root_2": _adam(
+            "high, wide = m / (1 - beta1**t), v / (1 - beta2**t)\n    "
+            "return w - lr * high / tf.sqrt(wide + eps), m, v"
+        ),
         "eps_with_the_corrected_moments": _adam(
             "high, wide = m / (1 - beta1**t), v / (1 - beta2**t)\n    "
             "return w - lr * high / (tf.sqrt(wide) + eps), m, v"

@@ -80,6 +80,10 @@ def square_forgotten(case):
 BOTH, CALLED, TRACED = ("eager", "outside"), ("eager",), ("outside",)
 
 
+# So large against v that every place people put eps in gives a step of its own.
+LARGE = 0.5
+
+
 def _adam_case(
     rng, name, shape, t, eps, dtype="float32", part=None, betas=(0.9, 0.999), modes=CALLED
 ):
@@ -89,11 +93,14 @@ def _adam_case(
         "m": draw.normal(rng, shape, dtype, 0.3),
         "v": draw.uniform(rng, 0.05, 1.5, shape, dtype),
         "t": t,
-        "lr": 0.0625,
+        "lr": 0.5 if eps == LARGE else 0.0625,
         "beta1": betas[0],
         "beta2": betas[1],
         "eps": eps,
     }
+    if eps == LARGE:  # far above sqrt(v), with steps that are seen beside w
+        inputs |= {"m": draw.upstream(rng, shape, dtype)}
+        inputs |= {"v": draw.uniform(rng, 0.01, 0.04, shape, dtype)}
     if t == 1:
         inputs |= {"m": np.zeros(shape, dtype), "v": np.zeros(shape, dtype)}
     return Case(name, inputs, part=part, modes=modes, wants=("value",))
@@ -104,10 +111,10 @@ def adam_cases(rng):
     return [
         _adam_case(rng, "the first step", (5,), 1, 1e-7),
         _adam_case(rng, "step 7", (5,), 7, 1e-7, modes=BOTH),
-        _adam_case(rng, "step 4 with a large eps", (4,), 4, 0.05),
-        _adam_case(rng, "a scalar", (), 3, 2.0**-6, part="robust"),
+        _adam_case(rng, "step 4 with a large eps", (4,), 4, LARGE),
+        _adam_case(rng, "a scalar", (), 3, LARGE, part="robust"),
         _adam_case(rng, "a batch of shape (3, 2)", (3, 2), 9, 1e-7, part="robust"),
-        _adam_case(rng, "float64", (4,), 5, 2.0**-5, "float64", "robust", exact, TRACED),
+        _adam_case(rng, "float64", (4,), 5, LARGE, "float64", "robust", exact, TRACED),
     ]
 
 
@@ -545,7 +552,7 @@ EXERCISES = [
             "Move both moments first: m towards g by 1 − beta1, v towards g² by 1 − beta2. The "
             "step uses the new ones.",
             "The averages start at zero and are too small at first. Keras puts both corrections "
-            "into the step size: lr · √(1 − beta2ᵗ) / (1 − beta1ᵗ).",
+            "into the step size: lr · √(1 − beta2**t) / (1 − beta1**t).",
             "w − step · m / (√v + eps), with the new m and v and that step size; eps is added "
             "after the root. Return w, m, v.",
         ),
@@ -553,7 +560,7 @@ EXERCISES = [
             Mistake(
                 "bias correction",
                 "This is Adam without its bias correction. m and v start at zero and are too small "
-                "in the first steps; the factor √(1 − beta2ᵗ) / (1 − beta1ᵗ) makes up for it.",
+                "in the first steps; the factor √(1 − beta2**t) / (1 − beta1**t) makes up for it.",
                 no_correction,
             ),
             Mistake(
@@ -580,8 +587,8 @@ EXERCISES = [
             ),
         ),
         reread="Adam by hand",
-        also="With corrected moments m / (1 − beta1**t) and v / (1 − beta2**t) the same step is "
-        "lr · m̂ / (√v̂ + eps / √(1 − beta2**t)).",
+        also="With corrected moments M = m / (1 − beta1**t) and V = v / (1 − beta2**t) the same "
+        "step is lr · M / (√V + eps / √(1 − beta2**t)).",
     ),
     Exercise(
         id="drift",
@@ -593,7 +600,7 @@ EXERCISES = [
             "Put g = 0 into your adam_step and look what is left of each line.",
             "With g = 0 the moments become beta1 · m and beta2 · v; the weight still moves by "
             "them. Mind the sign: a step goes against m.",
-            "−lr · √(1 − beta2ᵗ) / (1 − beta1ᵗ) · beta1 · m / (√(beta2 · v) + eps).",
+            "−lr · √(1 − beta2**t) / (1 − beta1**t) · beta1 · m / (√(beta2 · v) + eps).",
         ),
         mistakes=(
             Mistake(
@@ -807,7 +814,7 @@ EXERCISES = [
             "v = (1 − beta2) · g². What does m / √v become?",
             "The size of g cancels; its sign is the direction. Only the step size is left, and it "
             "counts all the steps the optimizer has made, t + 1 of them.",
-            "lr · √(1 − beta2ᵗ⁺¹) / (1 − beta1ᵗ⁺¹) · (1 − beta1) / √(1 − beta2).",
+            "lr · √(1 − beta2**(t + 1)) / (1 − beta1**(t + 1)) · (1 − beta1) / √(1 − beta2).",
         ),
         mistakes=(
             Mistake(

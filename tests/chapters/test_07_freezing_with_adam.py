@@ -1,5 +1,6 @@
 """Chapter 07, proved a second time: Adam at 50 digits, Keras itself, and every claim by running."""
 
+from itertools import combinations
 from pathlib import Path
 
 import mpmath as mp
@@ -8,6 +9,7 @@ import pytest
 
 from grader.course import Course
 from grader.telling import cases_for
+from grader.verdict.tolerance import allowed, relative
 
 CHAPTER = Course.find(Path(__file__)).chapter("07_freezing_with_adam")
 EXERCISES = CHAPTER.exercises()
@@ -51,6 +53,38 @@ def test_adam_step(exercise, case):
     truth = exercise.truth(case)
     for i, each in enumerate(want):
         np.testing.assert_allclose(truth[f"value[{i}]"], floats(each), rtol=1e-13)
+
+
+def test_every_place_of_eps_gives_a_step_of_its_own():
+    """So far apart that none is taken for another, whatever the seed. Figures in tolerances."""
+    exercise, seen = EXERCISES["adam_step"], {None: 0, "robust": 0}
+    for case in (c for seed in range(40) for c in cases_for(exercise, seed)):
+        a, p = case.arrays, case.inputs
+        if p["eps"] < 1e-3:
+            continue
+        seen[case.part] += 1
+        b1, b2, t = p["beta1"], p["beta2"], p["t"]
+        m, v = b1 * a["m"] + (1 - b1) * a["g"], b2 * a["v"] + (1 - b2) * a["g"] ** 2
+        high, wide = m / (1 - b1**t), v / (1 - b2**t)
+        size = p["lr"] * np.sqrt(1 - b2**t) / (1 - b1**t)
+        forms = {
+            "Keras": size * m / (np.sqrt(v) + p["eps"]),
+            "inside": size * m / np.sqrt(v + p["eps"]),
+            "inside, corrected": p["lr"] * high / np.sqrt(wide + p["eps"]),
+            "PyTorch": p["lr"] * high / (np.sqrt(wide) + p["eps"]),
+            "uncorrected": p["lr"] * m / (np.sqrt(v) + p["eps"]),
+        }
+        rtol = relative(case.dtype, exercise.tolerance)
+        for (one, x), (other, y) in combinations(forms.items(), 2):
+            off = np.abs(x - y) / np.maximum(allowed(a["w"] - x, rtol), allowed(a["w"] - y, rtol))
+            assert off.max() > 3, (case.name, one, other)
+        own = {mistake.name: mistake.answer(case) for mistake in exercise.mistakes}
+        inside = own["eps inside the root"]["value[0]"].options
+        np.testing.assert_allclose(inside[0], a["w"] - forms["inside"])
+        np.testing.assert_allclose(inside[1], a["w"] - forms["inside, corrected"])
+        pytorch = own["eps with the corrected moments"]["value[0]"]
+        np.testing.assert_allclose(pytorch, a["w"] - forms["PyTorch"])
+    assert seen == {None: 40, "robust": 80}
 
 
 @of("drift")

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from grader.checking import evaluate
 from grader.contract import Accuracy
 from grader.course import Course
 from grader.lint.space import setup
@@ -243,6 +244,23 @@ def test_the_probe_sees_a_hessian() -> None:
         return x - tf.linalg.matvec(outer.jacobian(g, x), g)
 
     case = next(c for c in cases_for(EXERCISES["newton_cg_step"], 1) if c.part == "memory")
-    assert PROBES["_memory"](forms, case) == {"forms the Hessian": True}
-    plain = {"forms the Hessian": False}
-    assert PROBES["_memory"](lambda f, x, iterations, damping: x - f(x), case) == plain
+    assert PROBES["_memory"](forms, case)["forms the Hessian"]
+    plain = PROBES["_memory"](lambda f, x, iterations, damping: x - f(x), case)
+    assert not plain["forms the Hessian"]
+    assert plain["value"].shape == case.inputs["x"].shape
+
+
+@pytest.mark.parametrize(
+    "idle",
+    [
+        lambda *given, **named: None,
+        lambda f, x, iterations, damping: x,
+        lambda f, x, iterations, damping: x - f(x),
+        lambda f, x, iterations, damping: tf.cast(x, tf.float64),
+    ],
+    ids=["None", "x", "x less its loss", "x in float64"],
+)
+def test_no_points_for_memory_without_the_step(idle: Any) -> None:
+    verdict = evaluate("newton_cg_step", idle, part="memory")
+    assert verdict.outcome == "fail"
+    assert verdict.fraction == 0.0
