@@ -7,6 +7,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import walk_tb
 from types import ModuleType
 
 from .contract import Exercise
@@ -23,6 +24,14 @@ def tools_on_path() -> None:
 
 class CourseError(Exception):
     """Something about the course's files is not as it should be; the message says what to do."""
+
+
+def _line(error: Exception, path: Path) -> str:
+    """Where in the file at `path` something went wrong, and what."""
+    lines = [at for frame, at in walk_tb(error.__traceback__)
+             if frame.f_code.co_filename == str(path)]  # fmt: skip
+    where = f", line {lines[-1]}" if lines else ""  # a SyntaxError names its line itself
+    return f"{where}: {type(error).__name__}: {error}"
 
 
 @dataclass(frozen=True)
@@ -79,13 +88,21 @@ class Chapter:
         assert spec.loader is not None
         loaded = importlib.util.module_from_spec(spec)
         sys.modules[name] = loaded
-        spec.loader.exec_module(loaded)
+        try:
+            spec.loader.exec_module(loaded)
+        except CourseError:
+            raise
+        except Exception as error:
+            raise CourseError(f"{path.relative_to(self.root)}{_line(error, path)}") from error
         return loaded
 
     def exercises(self) -> dict[str, Exercise]:
         """The contracts in `reference.py`, in order; ids must be unique."""
         found: dict[str, Exercise] = {}
-        for exercise in self.load("reference").EXERCISES:
+        reference = self.load("reference")
+        if not hasattr(reference, "EXERCISES"):
+            raise CourseError(f"{self.name}: reference.py has no EXERCISES")
+        for exercise in reference.EXERCISES:
             if exercise.id in found:
                 raise CourseError(f"{self.name}: two exercises are called {exercise.id}")
             found[exercise.id] = exercise
@@ -110,7 +127,10 @@ class Course:
 
         Raises CourseError where no nbgrader_config.py lies there or above.
         """
-        here = (start or Path.cwd()).resolve()
+        try:
+            here = (start or Path.cwd()).resolve()
+        except FileNotFoundError:
+            raise CourseError("this folder is gone: change to the course's folder") from None
         for folder in (here, *here.parents):
             if (folder / MARK).is_file():
                 return cls(folder)
@@ -126,8 +146,9 @@ class Course:
         """A chapter by its name, its number ("3", "03") or the start of its name."""
 
         def fits(chapter: Chapter) -> bool:
-            if name.isdigit():
-                return int(chapter.name.split("_")[0]) == int(name)
+            number = chapter.name.split("_")[0]
+            if name.isdecimal() and number.isdecimal():
+                return int(number) == int(name)
             return chapter.name.startswith(name)
 
         matches = [chapter for chapter in self.chapters if fits(chapter)]

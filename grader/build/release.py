@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,11 @@ from ..course import MARK, Chapter, Course, CourseError
 
 
 def config(course: Course) -> Config:
-    """The course's nbgrader_config.py, with its root set."""
-    loaded = PyFileConfigLoader(MARK, str(course.root)).load_config()
+    """The course's nbgrader_config.py, with its root set. CourseError where it cannot be read."""
+    try:
+        loaded = PyFileConfigLoader(MARK, str(course.root)).load_config()
+    except Exception as error:
+        raise CourseError(f"{MARK}: {type(error).__name__}: {error}") from error
     loaded.CourseDirectory.root = str(course.root)
     return loaded
 
@@ -45,7 +49,7 @@ def release(chapter: Chapter, source: Path, out: Path) -> bytes:
     nbgrader.config.SaveCells.enabled = False
     result = nbgrader.generate_assignment(chapter.name, force=True, create=True)
     if not result["success"]:
-        raise CourseError(f"nbgrader generate_assignment {chapter.name}: {result.get('log')}")
+        raise CourseError(_refusal(chapter, result))
     return (out / chapter.name / f"{chapter.name}.ipynb").read_bytes()
 
 
@@ -57,4 +61,17 @@ def register(course: Course, chapter: Chapter, scratch: Path) -> None:
     nbgrader = api(course, release_directory=str(scratch))
     result = nbgrader.generate_assignment(chapter.name, force=True, create=True)
     if not result["success"]:
-        raise CourseError(f"nbgrader generate_assignment {chapter.name}: {result.get('log')}")
+        raise CourseError(_refusal(chapter, result))
+
+
+def _refusal(chapter: Chapter, result: dict[str, Any]) -> str:
+    """Why nbgrader refused, without its traceback: what there is to do where that is known, else
+    the last error named, else its first line."""
+    from ..engine import trouble
+
+    log = str(result.get("log") or result.get("error") or "")
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b.*: ", line)]
+    said = (named[-1:] or lines[:1] or ["no reason given"])[0]
+    hint = trouble.hint(log, f" ({said[:300]})")
+    return hint or f"nbgrader generate_assignment {chapter.name}: {said}"

@@ -7,9 +7,10 @@ from functools import wraps
 from typing import Any
 
 import typer
-from rich.console import Console
+from rich.text import Text
 
 from ..course import Chapter, Course, CourseError
+from .page import Page, spell_out
 
 app = typer.Typer(
     name="grader",
@@ -18,22 +19,44 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Page(highlight=False)
+err = Page(stderr=True, highlight=False)
 
 
 def command(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Registers a command; a CourseError becomes one line and exit code 2."""
+    """Registers a command; what the course, its gradebook or the machine is to blame for becomes
+    one line and exit code 2."""
 
     @wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
+        spell_out()
         try:
             return function(*args, **kwargs)
-        except CourseError as error:
-            err.print(f"[red]error:[/] {error}", soft_wrap=True)
+        except Exception as error:
+            said = _told(error)
+            if said is None:
+                raise
+            complain(said)
             raise typer.Exit(2) from None
 
     return app.command(name=function.__name__.strip("_").replace("_", "-"))(guarded)
+
+
+def complain(said: str) -> None:
+    """One line on standard error."""
+    err.print(Text.assemble(("error:", "red"), f" {said}"), soft_wrap=True)
+
+
+def _told(error: Exception) -> str | None:
+    """What to say of an error; None for one of this program's own, which shows where it is."""
+    if isinstance(error, CourseError):
+        return str(error)
+    known = type(error).__module__.startswith(("sqlalchemy.", "traitlets."))
+    if not known and not isinstance(error, OSError):
+        return None
+    from ..engine import trouble
+
+    return trouble.advice(error)
 
 
 def chosen(names: list[str] | None) -> tuple[Course, list[Chapter]]:
@@ -41,7 +64,7 @@ def chosen(names: list[str] | None) -> tuple[Course, list[Chapter]]:
     course = Course.find()
     if not names:
         return course, course.chapters
-    return course, [course.chapter(name) for name in names]
+    return course, list(dict.fromkeys(course.chapter(name) for name in names))
 
 
 from . import author, learn, teach  # noqa: E402, F401  (importing registers the commands)

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from ..engine.outcome import FAULT, GRADED, SKIPPED, STARTED, Outcome
+from ..engine.printable import printable
 
 
 class Tally:
@@ -88,18 +89,18 @@ class Watch:
         if outcome.state != STARTED:
             self.progress.advance(self.bar)
         if self.as_json:
-            print(json.dumps(outcome.as_dict()), flush=True)
+            self.out.out(json.dumps(outcome.as_dict()), highlight=False)
         elif outcome.state != STARTED and (self.live is None or outcome.state == FAULT):
             self.out.print(_said(outcome), markup=False, soft_wrap=True)
 
     def _view(self) -> Group:
         slowest = self.tally.slowest
-        slow = f"; slowest: {slowest[0]}, {slowest[1]:.0f} s" if slowest else ""
+        slow = f"; slowest: {printable(slowest[0])}, {slowest[1]:.0f} s" if slowest else ""
         return Group(self.progress, Text(self.tally.line() + slow))
 
 
 def _said(outcome: Outcome) -> str:
     score = f"{outcome.score:.4g}/{outcome.most:.4g}" if outcome.most else ""
-    notes = "; ".join([*([outcome.reason] if outcome.reason else []), *outcome.notes])
-    pieces = [f"{outcome.state:<8}", outcome.student, score, notes]
+    notes = "; ".join(printable(each) for each in [outcome.reason, *outcome.notes] if each)
+    pieces = [f"{outcome.state:<8}", printable(outcome.student), score, notes]
     return "  ".join(piece for piece in pieces if piece)

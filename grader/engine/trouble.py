@@ -46,15 +46,15 @@ def stops(error: BaseException) -> bool:
     return any(
         (isinstance(each, MACHINE) and not isinstance(each, ONE_ROW))
         or (isinstance(each, OSError) and each.errno not in STUDENTS)
-        for each in _chain(error)
+        for each in chain(error)
     )
 
 
 def advice(error: BaseException) -> str:
-    """What is wrong and what to do, in one line."""
+    """What is wrong and what to do, in one line; ends with AGAIN where the machine is to blame."""
     if isinstance(error, (Unsafe, ZygoteError)):
         return str(error)  # may quote the kernel's words, but is about no file of the course
-    for each in _chain(error):
+    for each in chain(error):
         said = " ".join(str(each.orig if isinstance(each, DBAPIError) else each).split())
         plain = f" ({said[:300]})" if isinstance(each, (DBAPIError, OSError)) else ""
         found = hint(said, plain)
@@ -89,7 +89,8 @@ def reason(error: BaseException) -> str:
     return printable(f"{type(error).__name__}: {error}")
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    """`error` and what caused it, nbgrader's wrapped ones too."""
     seen = set[int]()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

@@ -13,6 +13,8 @@ from nbgrader.api import Gradebook, MissingEntry
 from ..build.release import api
 from ..course import Chapter, Course
 from ..display.show import VERDICT
+from ..engine import preflight
+from ..engine.printable import printable
 
 
 @dataclass(frozen=True)
@@ -27,15 +29,17 @@ class Cell:
 
 @dataclass
 class Row:
-    """A student's chapter: exercise to part to graded cell."""
+    """A student's chapter: exercise to part to graded cell; penalty: points off for lateness."""
 
     student: str
     cells: dict[str, dict[str, Cell]] = field(default_factory=dict)
+    penalty: float = 0.0
 
     @property
     def score(self) -> float:
-        """The sum over all cells."""
-        return sum(cell.score for parts in self.cells.values() for cell in parts.values())
+        """The sum over all cells, less the penalty: what nbgrader exports."""
+        earned = sum(cell.score for parts in self.cells.values() for cell in parts.values())
+        return max(0.0, earned - self.penalty) if self.penalty else earned
 
     def of(self, exercise: str) -> tuple[float, float]:
         """Points earned and points possible of an exercise."""
@@ -49,12 +53,18 @@ class Row:
         return list(dict.fromkeys(word for word in said if word))
 
 
+OUTCOMES = ("pass", "fail", "error", "unattempted")
 _NO_MISTAKE = {"error": "raised", "unattempted": "not attempted", "fail": "wrong"}
 
 
 def rows(course: Course, chapter: Chapter) -> list[Row]:
-    """A row per student who submitted the chapter, in order of their ids."""
+    """A row per student who submitted the chapter, in order of their ids. CourseError or
+    SQLAlchemyError where the gradebook cannot be read."""
     place = api(course).coursedir
+    preflight.check_gradebook(place.db_url)
+    file = preflight.gradebook_file(place.db_url)
+    if file and not Path(file).exists():
+        return []  # to look is not to make one
     with Gradebook(place.db_url, place.course_id) as book:
         try:
             submissions = book.assignment_submissions(chapter.name)
@@ -67,6 +77,7 @@ def _row(course: Course, chapter: Chapter, submission: Any) -> Row:
     row = Row(submission.student_id)
     said = verdicts(graded_notebook(course, chapter, submission.student_id))
     for notebook in submission.notebooks:
+        row.penalty += notebook.late_submission_penalty or 0.0
         for grade in notebook.grades:
             exercise, _, part = grade.name.rpartition("-")
             outcome, mistake = said.get(grade.name, ("", None))
@@ -84,17 +95,26 @@ def verdicts(path: Path) -> dict[str, tuple[str, str | None]]:
     """Grade id to outcome and mistake, from the verdicts in a graded notebook's outputs."""
     if not path.is_file():
         return {}
-    return dict(_verdicts(nbformat.read(path, as_version=4)))
+    try:
+        return dict(_verdicts(nbformat.read(path, as_version=4)))
+    except Exception:  # whatever somebody has made of that file: the scores are in the gradebook
+        return {}
 
 
 def _verdicts(book: Any) -> Iterator[tuple[str, tuple[str, str | None]]]:
     for cell in book.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        found: list[Mapping[str, Any]] = [
-            output.data[VERDICT]
-            for output in cell.get("outputs", ())
-            if VERDICT in output.get("data", {})
-        ]
+        shown = [output.data[VERDICT] for output in cell.get("outputs", ())
+                 if VERDICT in output.get("data", {})]  # fmt: skip
+        found = [each for each in map(_verdict, shown) if each is not None]
         # The last verdict counts: the hidden check, on fresh inputs, comes after the visible one.
         if name and found:
-            yield name, (found[-1]["outcome"], found[-1]["mistake"])
+            yield name, found[-1]
+
+
+def _verdict(said: Any) -> tuple[str, str | None] | None:
+    """Outcome and mistake; None for what no judge has said: any output may have that type."""
+    if not isinstance(said, Mapping) or said.get("outcome") not in OUTCOMES:
+        return None
+    mistake = said.get("mistake")
+    return said["outcome"], printable(mistake, 80) if isinstance(mistake, str) else None

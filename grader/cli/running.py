@@ -1,0 +1,141 @@
+"""What `grader grade` and `grader demo` go through: what to grade, where, and what to say of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
+
+from ..course import Chapter, Course, CourseError
+from ..engine.printable import printable
+from .app import complain, err, out
+from .table import show
+from .watching import Watch
+
+
+def warm_up(course: Course) -> None:
+    """Start to import TensorFlow; all else that a run needs is imported meanwhile."""
+    from ..engine import warm
+
+    with suppress(OSError):  # who waits for it is told
+        warm.zygote(course.root).launch()
+
+
+def say_sandbox(course: Course, elsewhere: bool = False) -> None:
+    """The layers of the sandbox in one line, as a child of this run gets them."""
+    if elsewhere:
+        out.print("sandbox: each worker's own; one with gaps grades nothing")
+        return
+    from ..engine.batch import probe_sandbox
+    from ..engine.sandbox import report
+
+    with out.status("importing TensorFlow, once for all submissions"):
+        found = probe_sandbox(course.root)
+    out.print(report(found), markup=False, soft_wrap=True)
+
+
+def todo(
+    course: Course, chapters: list[Chapter], asked: list[str] | None
+) -> tuple[list[tuple[Chapter, list[str] | None]], int]:
+    """The chapters to grade, and of each the students asked for who submitted it (None: all); and
+    an exit code: 1 where somebody was asked for who is not there."""
+    if not chapters:
+        raise CourseError("nothing to grade: submissions belong in submitted/<student>/<chapter>/")
+    if not asked:
+        return [(chapter, None) for chapter in chapters], 0
+    there = [(chapter, set(students(course, chapter))) for chapter in chapters]
+    unknown = [each for each in asked if not any(each in who for _, who in there)]
+    if unknown:
+        named = ", ".join(map(printable, dict.fromkeys(unknown)))
+        said = f"nothing submitted by {named} in {', '.join(c.name for c in chapters)}"
+        if len(unknown) == len(asked):
+            raise CourseError(said)
+        complain(said)
+    wanted = [(chapter, [each for each in dict.fromkeys(asked) if each in who])
+              for chapter, who in there]  # fmt: skip
+    return [(chapter, only) for chapter, only in wanted if only], int(bool(unknown))
+
+
+def students(course: Course, chapter: Chapter) -> list[str]:
+    """Who submitted the chapter."""
+    from ..grading.grade import students as found
+
+    return found(course, chapter)
+
+
+@contextmanager
+def cluster(address: str | None, course: Course) -> Iterator[Any]:
+    """An executor on the cluster behind `address`; None without one."""
+    if not address:
+        yield None
+        return
+    from distributed import Client
+
+    from ..engine.dask import DaskExecutor
+
+    try:
+        client = Client(address, timeout="20s")
+    except (OSError, ValueError) as error:
+        raise CourseError(f"no Dask scheduler answers at {address}: {error}") from error
+    with client:
+        yield DaskExecutor(client, course.root)
+
+
+def grade_next(
+    course: Course, chapter: Chapter, only: list[str] | None, *, last: bool, **options: Any
+) -> int:
+    """The exit code of one chapter; what is wrong with that chapter alone stops no other one."""
+    from ..grading.grade import Halted
+
+    try:
+        return grade_one(course, chapter, only, **options)
+    except CourseError as error:
+        if last or isinstance(error, Halted):
+            raise
+        complain(f"{chapter.name}: {error}")
+        return 2
+
+
+def grade_one(
+    course: Course,
+    chapter: Chapter,
+    only: Iterable[str] | None,
+    *,
+    as_json: bool = False,
+    **options: Any,
+) -> int:
+    """Grade a chapter, show how it goes and what came of it; the exit code. CourseError where it
+    could not be graded, or not all could be shown."""
+    from ..grading import grade as run
+
+    named = students(course, chapter) if only is None else list(only)
+    with Watch(len(named), out, as_json=as_json) as watch:
+        done = run(course, chapter, only, watch=watch.hear, **options)
+    if as_json:
+        said = {"chapter": chapter.name, "summary": watch.tally.line()}
+        out.out(json.dumps(said), highlight=False)
+    else:
+        out.print(f"{chapter.name}: {watch.tally.line()}", markup=False, soft_wrap=True)
+    if done.interrupted:
+        err.print("stopped; what is done is kept, the next grader grade carries on")
+        _leave(done.exit_code)
+    if not as_json:
+        show(course, chapter, named)
+    for warning in done.warnings:
+        err.print(warning, markup=False, soft_wrap=True)
+    if done.unseen:
+        raise CourseError(f"graded, but not all of it could be shown: {done.unseen}")
+    return int(done.exit_code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End at once: taking all of Python's modules down takes longer than to stop the run."""
+    from ..engine import warm
+
+    warm.close()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

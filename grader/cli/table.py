@@ -1,0 +1,46 @@
+"""Scores as a table: students in rows, exercises in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from ..course import Chapter, Course
+from ..engine.printable import printable
+from .app import out
+
+if TYPE_CHECKING:
+    from ..grading import Row
+
+
+def show(course: Course, chapter: Chapter, only: Iterable[str] | None = None) -> None:
+    """Prints the scores and named mistakes of a chapter, of all students or of those in `only`."""
+    from ..grading import rows
+
+    found = [row for row in rows(course, chapter) if only is None or row.student in only]
+    exercises = list(chapter.exercises())
+    table = Table(title=Text(f"{chapter.name}: students × exercises"), show_lines=True)
+    table.add_column("student", no_wrap=True)
+    table.add_column("score", justify="right")
+    for exercise in exercises:
+        table.add_column(Text(exercise), overflow="fold")
+    for row in found:
+        cells = [_cell(row.of(exercise), row.mistakes(exercise)) for exercise in exercises]
+        table.add_row(Text(printable(row.student)), _score(row), *cells)
+    # A class is wider than most terminals: lines may be long, a reader can scroll.
+    width = max(out.width, 22 + 16 * len(exercises))
+    out.print(table, width=width, soft_wrap=True)
+
+
+def _score(row: Row) -> Text:
+    late = f"\n{row.penalty:.4g} off: late" if row.penalty else ""
+    return Text(f"{row.score:.4g}{late}")
+
+
+def _cell(points: tuple[float, float], mistakes: list[str]) -> Text:
+    """Never markup: a student may have had a say in what a mistake is called."""
+    earned, most = points
+    return Text("\n".join([f"{earned:.4g}/{most:.4g}", *mistakes]))
