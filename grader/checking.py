@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,13 @@ class CheckFailed(Exception):
     def _render_traceback_(self) -> list[str]:
         """IPython's hook for exceptions that bring their own traceback."""
         return [f"CheckFailed: {self}"]
+
+
+class NoSuchExercise(CourseError):
+    """A name that no exercise has. Notebooks show its one line, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"NoSuchExercise: {self}"]
 
 
 def evaluate(id: str, object: Any, seed: int | None = None, part: str | None = None) -> Verdict:
@@ -86,13 +94,22 @@ def progress() -> None:
 
 
 def _plan(id: str, seed: int | None, part: str | None) -> judge.Plan:
-    if seed is not None:
-        plan = judge.plan(Course.find(), id, part, seed)
-    else:
-        plan = judge.stored(data_root(), id, part)
+    plan = judge.plan(Course.find(), id, part, seed) if seed is not None else _stored(id, part)
     if part is not None and part not in plan.terms.parts:
         raise CourseError(f"{id} has no part {part!r}; it has {', '.join(plan.terms.parts)}")
     return plan
+
+
+def _stored(id: str, part: str | None) -> judge.Plan:
+    root = data_root()
+    try:
+        return judge.stored(root, id, part)
+    except CourseError as error:
+        chapters = [file.stem for file in sorted((root / "data").glob("[0-9]*.json"))]
+        names = [name for chapter in chapters for name in judge.exercises_of(root, chapter)]
+        near = difflib.get_close_matches(str(id), names, 1)
+        nearest = words.NEAREST.format(near=near[0]) if near else ""
+        raise NoSuchExercise(f"{error}.{nearest}") from None
 
 
 def data_root() -> Path:

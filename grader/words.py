@@ -232,7 +232,15 @@ GUESS, TRUTH = "you said", "TensorFlow says"
 PREDICTED, MISPREDICTED = "As you predicted.", "Not what you predicted."
 
 
-LEGEND = "✓ done, … attempted, ↺ was right once and no longer is, ○ open; 2h: two hints used"
+STATUS = {
+    "done": "done",
+    "attempted": "attempted",
+    "regressed": "was right once and no longer is",
+    "open": "open",
+}
+HINTS_USED = "2h: two hints used"
+OUTCOME = {"pass": "right", "fail": "not right", "error": "error", "unattempted": ""}
+NEAREST = " Do you mean {near!r}?"
 ALSO = "Also right: {also}"
 
 

@@ -70,6 +70,15 @@ def test_a_table_does_not_raise_while_nbgrader_counts_its_entries(monkeypatch, c
     assert "sign: not number. Sign is flat." in capsys.readouterr().out
 
 
+def test_a_name_that_is_nearly_right_gets_one_line_with_the_right_one():
+    with pytest.raises(CourseError) as caught:
+        hint("twise")
+    (line,) = caught.value._render_traceback_()
+    assert line == "NoSuchExercise: there is no exercise called 'twise'. Do you mean 'twice'?"
+    with pytest.raises(CourseError, match=r"'zzz'\.$"):
+        hint("zzz")
+
+
 def test_unknown_names_are_errors_that_list_what_there_is():
     with pytest.raises(CourseError, match="no exercise called 'nope'"):
         check("nope", None)

@@ -22,7 +22,8 @@ def text(map: Map) -> str:
     for chapter in map.chapters:
         marks = " ".join(f"{SIGNS[m.status]} {m.exercise}{_hints(m.hints)}" for m in chapter.marks)
         lines += [f"{chapter.chapter}  {chapter.done}/{len(chapter.marks)}", f"    {marks}"]
-    return "\n".join([*lines, summary(map), words.LEGEND])
+    legend = ", ".join(f"{SIGNS[status]} {says}" for status, says in words.STATUS.items())
+    return "\n".join([*lines, summary(map), f"{legend}; {words.HINTS_USED}"])
 
 
 def _hints(count: int) -> str:
@@ -31,5 +32,5 @@ def _hints(count: int) -> str:
 
 def show(map: Map) -> None:
     """Displays the map in a notebook, prints it elsewhere."""
-    html = render("map.html", map=map, signs=SIGNS, summary=summary(map), legend=words.LEGEND)
-    send({"text/html": html, "text/plain": text(map)})
+    said = {"says": words.STATUS, "hints": words.HINTS_USED, "summary": summary(map)}
+    send({"text/html": render("map.html", map=map, **said), "text/plain": text(map)})

@@ -8,6 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, select_autoescape
 
+from .. import words
 from .report import Report
 
 # What graders read out of a notebook's outputs; notebooks themselves show the HTML.
@@ -28,7 +29,7 @@ def render(template: str, **values: Any) -> str:
 
 def bundle(report: Report) -> dict[str, Any]:
     """The report as a MIME bundle."""
-    html = render("report.html", report=report, mark=MARKS[report.outcome])
+    html = render("report.html", report=report, says=words.OUTCOME[report.outcome])
     made: dict[str, Any] = {"text/html": html, "text/plain": text(report)}
     return made | ({VERDICT: dict(report.verdict)} if report.verdict else {})
 

@@ -90,7 +90,8 @@ FAMILIES: dict[str, Family] = {
         np.floor,
         _sharpness,
         {"sharpness": Slider(1.0, 40.0, 8.0)},
-        "At low sharpness the staircase is a ramp, and the surrogate is nearly 1 everywhere.",
+        "Move it: at 1 the staircase is a ramp and the surrogate nearly 1 everywhere, above 20 "
+        "there are steps and peaks.",
     ),
     "clip range": Family(
         "Sign with a gradient that passes inside a range",

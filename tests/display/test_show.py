@@ -1,7 +1,10 @@
 import re
+from dataclasses import replace
 
+from grader.display import map
 from grader.display.report import Report
 from grader.display.show import VERDICT, bundle, text
+from grader.record import Map, Mark, Stretch
 
 FULL = Report(
     "f · value",
@@ -21,8 +24,28 @@ def test_html_is_escaped_follows_the_theme_and_marks_by_more_than_colour():
     assert "<svg></svg>" in html
     assert "var(--jp-ui-font-color1" in html
     assert 'data-jp-theme-light="false"' in html
-    assert "✗" in html
+    assert not set("✓✗○↺…") & set(html)  # a font may lack them: then all look the same
+    assert 'role="img" aria-label="not right"' in html
+    assert html != bundle(replace(FULL, outcome="pass"))["text/html"]
     assert 'role="status"' in html
+
+
+def test_every_outcome_has_a_drawing_of_its_own():
+    outcomes = ("pass", "fail", "error", "unattempted")
+    shown = [bundle(Report("t", outcome, "h"))["text/html"] for outcome in outcomes]
+    drawn = [re.search(r'<path d="([^"]+)"', html)[1] for html in shown]
+    assert len(set(drawn)) == len(outcomes)
+
+
+def test_the_map_draws_its_signs(monkeypatch):
+    sent = []
+    monkeypatch.setattr(map, "send", sent.append)
+    marks = tuple(Mark(status, status, 0) for status in ("done", "regressed", "attempted", "open"))
+    map.show(Map((Stretch("01_a", "A", marks),)))
+    html = sent[0]["text/html"]
+    assert html.count('class="sign"') == 8  # four exercises and the legend
+    assert not set("✓✗○↺…") & set(html)
+    assert len(set(re.findall(r'<path d="([^"]+)"', html))) == 4
 
 
 def test_the_text_twin_says_the_same():
