@@ -40,7 +40,8 @@ def left_tensorflow(done: Run, flow: Flow, source: Source, reached: set[int]) ->
 def _assigned(flow: Flow, source: Source, reached: set[int]) -> list[Blame]:
     """What was written into a variable. A variable made of zeros_like(x) holds nothing of x: it is
     named only where nothing else is written."""
-    found, shapes = [], []
+    found: list[Blame] = []
+    shapes: list[Blame] = []
     for index, node in enumerate(flow.recording.nodes):
         keys = flow.keys_in(index)
         writes = "Assign" in node.type or node.type.startswith("ResourceScatter")
