@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.engine.limits import Limits
-from grader.engine.sandbox import layers, rlimits, root
+from grader.engine.sandbox import layers, rlimits, root, syscalls
 from grader.engine.sandbox.layers import NAMES, Layer
 
 __all__ = ["NAMES", "Layer", "Prepared", "enough", "missing", "prepare", "report", "seal"]
@@ -89,7 +89,7 @@ def seal(prepared: Prepared, limits: Limits, owner: int | None, scratch: str) ->
     if not layers.linux():
         limited = rlimits.limit_resources(limits, OTHERS)
         return [limited if name == "rlimits" else layers.nowhere(name) for name in NAMES[:-1]]
-    found = list(prepared.layers)
+    found, at_parents_end = list(prepared.layers), syscalls.death_signal()
     if prepared.namespaced:
         own = layers.private_namespaces(limits, owner)
         found = [own if layer.name == "mount" and not own.on else layer for layer in found]
@@ -101,6 +101,7 @@ def seal(prepared: Prepared, limits: Limits, owner: int | None, scratch: str) ->
     found.append(rlimits.limit_resources(limits, 0 if user.on else layers.tasks_of(os.getuid())))
     found.append(layers.no_capabilities())
     found.append(layers.landlock(prepared.readable, writable))
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, at_parents_end)  # lost with the change of user
     found.append(layers.seccomp(prepared.program))
     return sorted(found, key=lambda layer: NAMES.index(layer.name))
 

@@ -20,7 +20,7 @@ MNT_DETACH = 2
 MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, MOUNT_ATTR_NODEV = 1, 2, 4
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
+PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 2, 4, 24
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 22, 38, 47, 4
 SECCOMP_MODE_FILTER = 2
 
@@ -101,6 +101,13 @@ def prctl(option: int, a: int = 0, b: int = 0) -> int:
         ctypes.c_int(option), ctypes.c_ulong(a), ctypes.c_ulong(b), zero, zero
     )
     return _checked(result, "prctl")
+
+
+def death_signal() -> int:
+    """The signal that this process gets when its parent ends; 0 for none."""
+    held = ctypes.c_int()
+    prctl(PR_GET_PDEATHSIG, ctypes.addressof(held))
+    return held.value
 
 
 def drop_capabilities() -> None:

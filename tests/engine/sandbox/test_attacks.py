@@ -176,6 +176,10 @@ DENIED_CALLS = {
     "setuid": f"{LIBC}.setuid(0)",
     "sethostname": f"{LIBC}.sethostname(b'x', 1)",
     "clone into namespaces": f"{LIBC}.syscall(56, 0x10000011, 0, 0, 0, 0)",
+    "semget": f"{LIBC}.semget(0, 10, 0o600)",
+    "msgget": f"{LIBC}.msgget(0, 0o600)",
+    "signal of the parent's end": f"{LIBC}.prctl(1, 0)",
+    "the same, with an odd upper half": f"{LIBC}.syscall(157, __import__('ctypes').c_long((7 << 32) + 1), 0)",
 }
 
 
@@ -193,6 +197,59 @@ def test_no_way_back_to_root(attack):
         "__import__('subprocess').run(['su', '-c', 'id'], capture_output=True).returncode != 0",
     )
     assert texts == ["GOT 0000000000000000", "GOT 1", "GOT 2", "GOT True"]
+
+
+def test_no_lease_holds_up_who_opens_a_file_of_the_course(attack):
+    (text,) = attack(
+        "__import__('fcntl').fcntl(open('/course/data/words.json'), 1024, 1)",
+    )
+    assert text.startswith("DENIED PermissionError")
+
+
+def test_all_processes_stay_in_one_session(attack):
+    """Each session has a part of the processor of its own, where autogroups are on."""
+    texts = attack(
+        "__import__('subprocess').run(['echo'], start_new_session=True)",
+        "__import__('os').fork() or __import__('os')._exit(__import__('ctypes').CDLL(None).setsid() + 1)",
+        "__import__('os').waitstatus_to_exitcode(__import__('os').wait()[1])",
+        "__import__('os').getsid(0) == __import__('os').getpid()",
+    )
+    assert texts[0].startswith("DENIED PermissionError")
+    assert texts[2:] == ["GOT 0", "GOT True"]
+
+
+# One cell each: what a learner's libraries do to their own process and files.
+ALLOWED = (
+    "import os, resource; resource.setrlimit(resource.RLIMIT_NOFILE, (100, 512))",
+    "print(resource.prlimit(0, resource.RLIMIT_NOFILE))",
+    "os.nice(1), os.sched_setaffinity(0, os.sched_getaffinity(0))",
+    "os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))",
+    "import psutil; psutil.Process().cpu_percent(); psutil.Process().memory_info()",
+    "import shutil; open('a', 'w').write('x'); shutil.copy2('a', 'b'); shutil.copytree('.', '../copy')",
+    "import zipfile, tarfile\nwith tarfile.open('a.tar', 'w') as t: t.add('b')\n"
+    "with tarfile.open('a.tar') as t: t.extractall('out')",
+    "import subprocess; print(subprocess.run(['cp', '-r', '--preserve=mode,timestamps', 'out', 'out2'], check=True))",
+    "import asyncio; print(await asyncio.create_subprocess_shell('true'))",
+    "import socket; a, b = socket.socketpair(); a.send(b'x'); print(b.recv(1))",
+    "!echo from the shell",
+    "%%bash\necho from bash | cat",
+)
+POOL = "import multiprocessing as m\nwith m.Pool(2) as p: print(p.map(abs, [-1, -2]))"  # /dev/shm
+
+
+def test_what_libraries_do_to_their_own_process_stays_allowed(run, full):
+    result = run(*ALLOWED, POOL)
+    assert result.fault is None
+    for source, cell in zip((*ALLOWED, POOL), result.notebook.cells, strict=True):
+        assert not any(output.output_type == "error" for output in cell.outputs), (source, cell)
+    assert result.texts[-3:] == ["from the shell\r\n", "from bash\n", "[1, 2]\n"]
+
+
+def test_a_shell_command_at_its_limit_is_interrupted(run, full):
+    result = run("!sleep 600", "!sleep 600; echo on", "'after'", job={"traits": {"timeout": 1}})
+    assert result.fault is None
+    assert all("CellTimeoutError" in text for text in result.texts[:2])
+    assert result.texts[2] == "'after'"
 
 
 def test_bombs_stay_inside(run, full):
@@ -218,7 +275,7 @@ def test_disk_and_inodes_are_bounded(run, full):
 def test_nothing_outlives_the_notebook(run, full):
     marker = f"grader-daemon-{os.getpid()}-{time.time_ns()}"
     daemon = (
-        "import os, sys, subprocess\nif os.fork() == 0:\n    os.setsid()\n"
+        "import os, sys, subprocess\nif os.fork() == 0:\n"
         f"    os.execv('/bin/sh', ['{marker}', '-c', 'sleep 300'])\nprint('started')"
     )
     result = run(daemon)

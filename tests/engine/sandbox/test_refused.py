@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.engine.sandbox.test_attacks import ALLOWED
+
 # What Docker's default profile and Ubuntu's AppArmor do: every way to a namespace is refused.
 REFUSE = """
 import pyseccomp
@@ -31,7 +33,37 @@ ATTEMPTS = {
     "signal": "os.kill(os.getppid(), 9)",
     "session": "os.setsid()",
     "group": "os.setpgid(0, 0)",
+    "limits": "import resource; resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE)",
+    "cores": "os.sched_setaffinity(os.getppid(), {0})",
+    "scheduler": "os.sched_setscheduler(os.getppid(), os.SCHED_BATCH, os.sched_param(0))",
+    "parameters": "os.sched_setparam(os.getppid(), os.sched_param(0))",
+    "niceness": "os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)",
+    "niceness of the user": "os.setpriority(os.PRIO_USER, 0, 19)",
+    "disk": "called(libc.syscall(251, 1, os.getppid(), 3 << 13))",
+    "disk of the user": "called(libc.syscall(251, 3, 0, 3 << 13))",
+    "owner": "os.chown('x', os.getuid(), os.getgid())",
+    "attribute": "unsupported(os.setxattr, 'x', 'user.x', b'1')",
+    "attribute away": "unsupported(os.removexattr, 'x', 'user.x')",
+    "watch": "called(libc.inotify_add_watch(libc.inotify_init(), b'/', 0xfff))",
+    "datagram": "import socket; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)",
+    "datagram by another name": "socket.socketpair(socket.AF_UNIX, socket.SOCK_RAW)",
+    "semaphores": "called(libc.semget(0, 10, 0o600))",
+    "messages": "called(libc.msgget(0, 0o600))",
+    "lease": "import fcntl; fcntl.fcntl(open('x'), 1024, 1)",
+    "parent's end": "called(libc.prctl(1, 0))",
 }
+CALLED = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+def called(result):
+    if result < 0: raise OSError(ctypes.get_errno(), "refused")
+def unsupported(call, *arguments):
+    try: call(*arguments)
+    except OSError as error:
+        if error.errno == 95: raise PermissionError
+print(os.getuid())
+"""
+DEATH = CALLED + "held = ctypes.c_int(); libc.prctl(2, ctypes.byref(held)); print(held.value)"
 PROGRAM = (
     REFUSE
     + """
@@ -53,8 +85,9 @@ try:
     work.run(z, work.Job(new_notebook(cells=[new_code_cell("1")]), Limits()))
 except work.Unsafe as error:
     told["refused"] = str(error)
-first, texts = run("import os; print(os.getuid())\\nSECRET = %(secret)r", "print(open('x', 'w').write('abc'))",
+first, texts = run(%(called)r + "SECRET = %(secret)s", "print(open('x', 'w').write('abc'))",
                    "1/0", "!echo from the shell", *%(attempts)r)
+told["allowed"] = run(*%(allowed)r)[0].notebook.cells
 told["layers"] = {layer.name: layer.on for layer in first.layers}
 told["fault"], told["texts"] = first.fault, texts
 forks = "import os, time\\nfor n in range(30):\\n    if os.fork() == 0:\\n        x = bytearray(b'x' * (100 << 20)); time.sleep(60)\\ntime.sleep(60)"
@@ -77,7 +110,10 @@ print(json.dumps(told))
 
 
 def program(secret):
-    return PROGRAM % {"secret": str(secret), "attempts": list(ATTEMPTS.values())}
+    return PROGRAM % {
+        "secret": repr(str(secret)), "called": CALLED, "attempts": list(ATTEMPTS.values()),
+        "allowed": [*ALLOWED, DEATH],
+    }  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=["me", "nobody"])
@@ -114,6 +150,13 @@ def test_with_leave_the_other_layers_hold(told):
     assert "from the shell" in shell
     for name, text in zip(ATTEMPTS, attempts, strict=True):
         assert text == "['PermissionError']", (name, text)
+
+
+def test_what_libraries_do_to_their_own_process_stays_allowed(told):
+    *allowed, death = told["allowed"]
+    for cell in allowed:
+        assert "error" not in [output["output_type"] for output in cell["outputs"]], str(cell)
+    assert death["outputs"][0]["text"].split()[-1] == "9"  # ends with the warm process
 
 
 def test_bombs_and_daemons_end_with_the_submission(told):
