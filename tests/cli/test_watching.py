@@ -27,6 +27,17 @@ def test_the_tally_counts_and_knows_the_slowest():
     assert "1 graded, 1 with a fault (1 timed out), 1 already done" in tally.line()
 
 
+def test_names_are_shown_as_they_are_and_steer_nothing():
+    page = io.StringIO()
+    console = Console(file=page, force_terminal=True, width=200, color_system=None)
+    with Watch(2, console) as watch:
+        watch.hear(Outcome("c", "[/x]\x1b[2J\ud800", "started"))
+        watch.hear(Outcome("c", "[/x]\x1b[2J\ud800", "fault", reason="two\nlines"))
+    page.getvalue().encode()
+    assert "[/x]\\x1b[2J\\ud800  two lines" in page.getvalue()
+    assert "\x1b[2J" not in page.getvalue()
+
+
 @pytest.mark.parametrize("terminal", [False, True])
 def test_off_a_terminal_every_end_is_a_line_and_on_one_there_is_a_display(terminal):
     page = io.StringIO()
@@ -40,9 +51,11 @@ def test_off_a_terminal_every_end_is_a_line_and_on_one_there_is_a_display(termin
     assert ("slowest: bob" in said) is terminal
 
 
-def test_json_is_one_object_a_line(capsys):
-    with Watch(4, Console(file=io.StringIO()), as_json=True) as watch:
-        for event in EVENTS:
+def test_json_is_one_object_a_line():
+    page = io.StringIO()
+    with Watch(4, Console(file=page, width=20), as_json=True) as watch:
+        for event in [*EVENTS, Outcome("c", "[/x]", "fault", reason="long " * 50 + "\x1b\ud800\n")]:
             watch.hear(event)
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    lines = [json.loads(line) for line in page.getvalue().splitlines()]
+    assert len(lines) == 5
     assert [(row["student"], row["state"]) for row in lines][2] == ("ann", "graded")

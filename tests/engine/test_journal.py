@@ -41,3 +41,24 @@ def test_the_lock_is_one_runs_own_and_dies_with_it(tmp_path):
     other.communicate()
     with Journal(tmp_path).locked():
         pass
+
+
+def test_lines_that_no_run_wrote_are_passed_over(tmp_path):
+    journal = Journal(tmp_path)
+    journal.add("ch", "ann", "done", state="graded")
+    with open(journal.path, "a") as file:
+        file.write('{"assignment": [], "student": {}, "event": "done"}\n[1]\n5\n')
+    assert set(Journal(tmp_path).state) == {("ch", "ann")}
+
+
+def test_what_has_ended_stays_a_fault_until_it_is_graded_again(tmp_path):
+    journal = Journal(tmp_path)
+    journal.add("ch", "ann", "done", state="fault", kind="died", reason="a\x1b", score=2, most=3)
+    journal.add("ch", "bob", "done", state="graded", score=3)
+    journal.add("ch", "odd", "done", state="fault", score=[], kind=None)
+    ann = journal.ended("ch", "ann")
+    assert (ann.state, ann.kind, ann.reason, ann.score) == ("fault", "died", "a\\x1b", 2)
+    states = [journal.ended("ch", name).state for name in ("bob", "new", "odd")]
+    assert states == ["skipped", "skipped", "fault"]
+    journal.add("ch", "ann", "begun")
+    assert journal.ended("ch", "ann").state == "skipped"

@@ -1,0 +1,77 @@
+"""Which submissions are graded, and what about one of them must not keep the others waiting."""
+
+import os
+import sqlite3
+
+import pytest
+from nbgrader.api import Gradebook
+
+from grader.engine.batch import GradingError
+
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+
+
+def test_a_name_of_two_lines_stops_nobody_else(alongside, tiny):
+    tiny.submit("new\nline")
+    alongside("new\nline")
+    states = {name: each.state for name, each in tiny.grade().items()}
+    assert states.items() >= {"a-good": "skipped", "z-good": "skipped"}.items()
+
+
+def test_a_time_of_submission_that_is_a_pipe_is_not_opened_after_a_grading_either(tiny):
+    folder = tiny.submit("m-odd")
+    (folder / "timestamp.txt").write_text("2026-01-01 00:00:00 UTC")
+    assert tiny.grade()["m-odd"].score == 9
+    (folder / "timestamp.txt").unlink()
+    os.mkfifo(folder / "timestamp.txt")
+    odd = tiny.grade()["m-odd"]  # and does not wait for ever
+    assert (odd.state, odd.reason) == ("fault", "timestamp.txt is a FIFO")
+
+
+def test_scores_that_the_gradebook_has_lost_are_made_again(tiny):
+    tiny.submit("ann")
+    tiny.submit("bob", sq="def sq(a): return 0")
+    tiny.grade()
+    with sqlite3.connect(tiny.root / "gradebook.db") as book:
+        book.execute("UPDATE grade SET auto_score = NULL, needs_manual_grade = 0 WHERE notebook_id"
+                     " IN (SELECT n.id FROM submitted_notebook n JOIN submitted_assignment a ON"
+                     " n.assignment_id = a.id WHERE a.student_id = 'bob')")  # fmt: skip
+    book.close()
+    outcomes = tiny.grade()
+    assert [outcomes[name].state for name in ("ann", "bob")] == ["skipped", "graded"]
+    with Gradebook(f"sqlite:///{tiny.root}/gradebook.db", "tiny") as book:
+        for name in ("ann", "bob"):
+            book.remove_submission("ps", name)
+    outcomes = tiny.grade()
+    assert [outcomes[name].state for name in ("ann", "bob")] == ["graded", "graded"]
+    assert [tiny.scores(name) for name in ("ann", "bob")] == [(9, False), (5, False)]
+    assert {each.state for each in tiny.grade().values()} == {"skipped"}
+
+
+@pytest.mark.parametrize("place", ["autograded", "autograded/ann"])
+def test_a_file_in_the_place_of_autograded_is_no_students_fault(tiny, place):
+    tiny.submit("ann")
+    tiny.grade()
+    os.rename(tiny.root / "autograded", tiny.root / "old")
+    (tiny.root / place).parent.mkdir(exist_ok=True)
+    (tiny.root / place).write_text("")
+    for force in (False, True):
+        with pytest.raises(GradingError, match=f"{place} is no folder"):
+            tiny.grade(force=force)
+        assert tiny.scores("ann") == (9, False)
+    (tiny.root / place).unlink()
+    assert tiny.grade()["ann"].score == 9
+
+
+@pytest.mark.parametrize(
+    ("limits", "says"), [("{'start': -1}", "'start'"), ("{'totl': 5}", "no such"), ("5", "dict")]
+)
+def test_limits_that_cannot_be_are_said_before_anything_is_touched(tiny, limits, says):
+    tiny.submit("ann")
+    tiny.grade()
+    with open(tiny.config_file(), "a") as file:
+        file.write(f"\nc.EngineExecute.limits = {limits}\n")
+    with pytest.raises(GradingError, match=says):
+        tiny.grade(force=True)
+    assert tiny.scores("ann") == (9, False)
+    assert tiny.autograded("ann")
