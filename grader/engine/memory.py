@@ -4,7 +4,8 @@ RLIMIT_DATA counts each process by itself, so 200 processes could take 200 times
 control group was given (`cgroup`) the kernel holds the limit; in any case one thread looks at all
 running children, twice a second, and kills the one that is over. It sums the resident sizes of the
 child's processes, which is cheap and too much (pages shared since the fork count in each), and only
-where that is over the limit asks for the proportional sizes (PSS). Source: proc(5).
+where that is over the limit asks for the proportional sizes (PSS). Each process's page tables count
+besides: addresses that hold nothing can have gigabytes of them. Source: proc(5).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from grader.engine import cgroup, processes
 from grader.engine.forked import Process
@@ -24,6 +25,15 @@ SPARE = 20  # processes above the limit that are nobody's fault
 SLOW, FAST = 0.5, 0.1  # seconds between two looks: in general, and where half is used
 SHARE = 10  # looking takes at most about one part in so many of a core's time
 WATCHDOG = "by a watchdog of the engine, twice a second; exact with a control group: " + cgroup.HOW
+
+
+def page_tables(pid: int) -> int:
+    """Bytes of a process's page tables, which are in no size of its own; 0 where none are told."""
+    with suppress(OSError), open(f"{processes.PROC}/{pid}/status") as file:
+        for line in file:
+            if line.startswith("VmPTE:"):
+                return int(line.split()[1]) * 1024
+    return 0
 
 
 class Guard:
@@ -46,9 +56,10 @@ class Guard:
         pids = members(self.pid, self.process.scratch is not None)
         if len(pids) > self.processes + SPARE:  # RLIMIT_NPROC does not hold for root itself
             self._stop("processes", f"more than {self.processes} processes at once")
-        used = sum(map(resident, pids))
+        tables = sum(map(page_tables, pids))
+        used = sum(map(resident, pids)) + tables
         if used > self.most:
-            used = sum(map(proportional, pids))
+            used = sum(map(proportional, pids)) + tables
         if used > self.most:
             self._stop("memory", self._too_much())
         return used

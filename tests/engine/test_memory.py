@@ -61,6 +61,25 @@ def test_what_takes_too_much_together_is_stopped_and_the_next_runs(held, run, zy
     assert eventually(lambda: not living_children(zygote))
 
 
+# Read in 2 MiB steps, so that each page of zeros needs a page of the tables: 4 KiB of no process.
+TABLES = f"""
+import mmap, time
+space = mmap.mmap(-1, 1 << 40, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=mmap.PROT_READ)
+space.madvise(15)  # no huge pages
+for at in range(0, {TOTAL} << 29, 1 << 21): space[at]
+time.sleep(60)
+"""
+
+
+def test_page_tables_count_too(run, monkeypatch):
+    monkeypatch.setattr(cgroup, "parent", lambda: None)
+    result = run(TABLES, total=TOTAL * MIB)
+    assert result.fault == (
+        "memory",
+        f"its processes together took more than {TOTAL} MiB of memory",
+    )
+
+
 def test_pages_that_forks_share_count_once(held, run):
     cell = f"""
 import os, time
