@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import json
 import os
 import socket
@@ -19,6 +20,7 @@ from grader.engine.forked import Process
 from grader.engine.limits import Limits
 
 START_SECONDS = 180.0
+AGAIN = 0.2  # seconds between two tries
 PASSED_ON = ("NBGRADER_EXECUTION", "NBGRADER_VALIDATING")
 KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
 FIXED = {
@@ -135,7 +137,7 @@ class Zygote:
             ours, theirs = socket.socketpair()
             order = json.dumps(self.order(limits, cwd, course, scratch)).encode()
             try:
-                socket.send_fds(self.control, [order], [theirs.fileno()])
+                self._ask(order, theirs, limits.notebook)
                 reply, handles, _, _ = socket.recv_fds(self.control, 1 << 16, 1)
             except OSError as error:
                 reply, handles = b"", []
@@ -149,6 +151,20 @@ class Zygote:
                 self.close()
                 raise ZygoteError(f"the warm process: {reason}")
         return Process(ours, handles[0], json.loads(reply)["pid"], scratch)
+
+    def _ask(self, order: bytes, theirs: socket.socket, patience: float) -> None:
+        """Send an order with the child's end of its channel. The kernel takes no descriptor while
+        a process of this user, a submission maybe, has too many on the way in other sockets: that
+        ends with the submission, whose notebook has `patience` seconds at most."""
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                socket.send_fds(self.control, [order], [theirs.fileno()])
+                return
+            except OSError as error:
+                if error.errno != errno.ETOOMANYREFS or time.monotonic() > deadline:
+                    raise
+            time.sleep(AGAIN)
 
     def close(self) -> None:
         """End the zygote and, with it, every child."""

@@ -1,5 +1,7 @@
+import errno
 import os
 import signal
+import socket
 import tempfile
 import time
 
@@ -37,6 +39,33 @@ def test_a_dead_one_is_started_again(zygote):
     process = zygote.spawn(Limits())
     assert wait_ready(process, Limits())["language_info"]["name"] == "python"
     process.kill()
+
+
+def test_it_lives_on_where_the_kernel_takes_no_descriptor_for_a_while(zygote, monkeypatch):
+    zygote.start()
+    warm, send, refused = zygote.process.pid, socket.send_fds, [1, 2, 3]
+
+    def send_fds(*arguments):
+        if refused:
+            refused.pop()
+            raise OSError(errno.ETOOMANYREFS, "Too many references")
+        return send(*arguments)
+
+    monkeypatch.setattr(socket, "send_fds", send_fds)
+    monkeypatch.setattr("grader.engine.host.AGAIN", 0.0)
+    process = zygote.spawn(Limits())
+    assert wait_ready(process, Limits())["layers"]
+    process.kill()
+    assert zygote.process.pid == warm
+
+
+def test_it_is_not_asked_for_ever(zygote, monkeypatch):
+    def send_fds(*_):
+        raise OSError(errno.ETOOMANYREFS, "Too many references")
+
+    monkeypatch.setattr(socket, "send_fds", send_fds)
+    with pytest.raises(ZygoteError, match="Too many references"):
+        zygote.spawn(Limits(notebook=0.0))
 
 
 def test_what_it_said_last_is_in_the_error(zygote, monkeypatch):
