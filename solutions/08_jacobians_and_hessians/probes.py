@@ -67,25 +67,23 @@ def penalty(answer, case, mode):
 
 
 def per_example(answer, case, mode):
-    """The value, or whether a tensor of the traced graph is as large as the full Jacobian."""
+    """The value; in the part memory also whether a tensor is as large as the full Jacobian."""
     f = compile_source(case.inputs["f"])
     if case.part != "memory":
         return {"value": _called(answer, [f, *_constants(case, "x")], mode)}
     batch, ins = case.inputs["x"].shape
-    largest, result = _largest_tensor(answer, [f, *_constants(case, "x")])
-    if largest is None:
-        return {"full Jacobian formed": result}
     outs = f(*_constants(case, "x")).shape[1]
-    return {"full Jacobian formed": bool(largest >= batch * outs * batch * ins)}
+    limit = batch * outs * batch * ins
+    return _traced(answer, [f, *_constants(case, "x")], limit, "full Jacobian formed")
 
 
 def hvp(answer, case, mode):
-    """The product, or whether a tensor of the traced graph is as large as the Hessian."""
+    """The product; in the part memory also whether a tensor is as large as the Hessian."""
     return _product(answer, case, mode, "v")
 
 
 def hutchinson(answer, case, mode):
-    """The estimate, or whether a tensor of the traced graph is as large as the Hessian."""
+    """The estimate; in the part memory also whether a tensor is as large as the Hessian."""
     return _product(answer, case, mode, "probes")
 
 
@@ -93,16 +91,13 @@ def _product(answer, case, mode, second):
     given = [compile_source(case.inputs["f"]), *_constants(case, "x", second)]
     if case.part != "memory":
         return {"value": _called(answer, given, mode)}
-    largest, result = _largest_tensor(answer, given)
-    if largest is None:
-        return {"Hessian formed": result}
-    return {"Hessian formed": bool(largest >= case.inputs["x"].size ** 2)}
+    return _traced(answer, given, case.inputs["x"].size ** 2, "Hessian formed")
 
 
-def _largest_tensor(answer, arguments):
-    """Entries of the largest tensor in the traced graph and all it calls, and what came out.
+def _traced(answer, arguments, limit, formed):
+    """What the traced function gives, and whether a tensor of its graph reaches the limit.
 
-    None for the entries where no tensor came out. Unknown sizes count as nothing.
+    Both: a graph without large tensors is no merit where nothing is computed.
     """
     import tensorflow as tf
 
@@ -111,11 +106,18 @@ def _largest_tensor(answer, arguments):
     except TypeError:  # a gap in the answer cannot leave a tf.function
         result = answer(*arguments)
         if type(result).__name__ == "Blank":
-            return None, result
+            return {formed: result, "value": result}
         raise
-    if not tf.is_tensor(traced.structured_outputs):
-        return None, traced.structured_outputs
-    graphs, seen, largest = [traced.graph], set(), 0
+    result = traced.structured_outputs
+    if not tf.is_tensor(result):
+        return {formed: result, "value": result}
+    large = _largest_tensor(traced.graph) >= limit
+    return {formed: bool(large), "value": traced(*arguments[1:])}
+
+
+def _largest_tensor(graph):
+    """Entries of the largest tensor in the graph and all it calls; unknown sizes count nothing."""
+    graphs, seen, largest = [graph], set(), 0
     while graphs:
         graph = graphs.pop()
         for op in graph.get_operations():
@@ -126,7 +128,7 @@ def _largest_tensor(answer, arguments):
                 called = graph._get_function(name)
                 if getattr(called, "graph", None) is not None:
                     graphs.append(called.graph)
-    return largest, traced.structured_outputs
+    return largest
 
 
 def _functions_of(op):

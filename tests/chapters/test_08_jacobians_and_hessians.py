@@ -251,6 +251,43 @@ def test_the_penalty_differentiates_the_right_gradient():
     assert float(penalty(a)) == pytest.approx(float(size), rel=1e-10)
 
 
+MEMORY = ("per_example_jacobian", "hvp", "hutchinson_trace")
+
+
+@pytest.mark.parametrize("name", MEMORY)
+def test_no_large_tensor_is_no_merit_where_nothing_right_is_computed(tf, name):
+    """The part memory pays for the right value without the large tensor, and for nothing else."""
+    from grader import evaluate
+    from grader.build.cells import read
+    from grader.lint.space import answer, setup
+
+    cells = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
+    right = answer(cells[name], "solution", name, setup(CHAPTER))
+
+    def spare(f, x, z=None, more=1):
+        return right(f, x, *([] if z is None else [z]))
+
+    def collected(*given):
+        return right(*given)
+
+    for good in (right, spare, collected):
+        assert evaluate(name, good, part="memory").passed
+    worthless = {
+        "a word": lambda *a, **k: "x",
+        "a number": lambda *a, **k: 1.0,
+        "a tensor of another shape": lambda *a, **k: tf.zeros([1]),
+        "zeros of the right shape": lambda *a: tf.zeros_like(right(*a)),
+        "another dtype": lambda *a: tf.cast(right(*a), tf.float64),
+        "twice the right value": lambda *a: 2.0 * right(*a),
+        "nothing": lambda *a, **k: None,
+        "the input": lambda f, x, *more: x,
+    }
+    for what, given in worthless.items():
+        verdict = evaluate(name, given, part="memory")
+        assert not verdict.passed, what
+        assert verdict.fraction == 0, what
+
+
 # What the chapter says about TensorFlow --------------------------------------------------------
 
 
@@ -344,3 +381,29 @@ def test_tf_hessians_in_a_function(tf):
     x = tf.constant([1.0, 2.0])
     found = tf.function(lambda x: tf.hessians(tf.reduce_sum(x**3), x)[0])(x)
     assert np.array_equal(found, np.diag([6.0, 12.0]).astype("float32"))
+
+
+def test_a_norm_at_zero_poisons_and_the_double_where_does_not(tf):
+    """Told of below the last exercise: a kernel of zeros makes the input gradient zero."""
+    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    model.set_weights([np.zeros((2, 1)), np.zeros(1)])
+    x, y = tf.constant([[1.0, 2.0]]), tf.constant([[1.0]])
+
+    def safe_norm(g):
+        squared = tf.reduce_sum(g**2)
+        return tf.where(squared > 0, tf.sqrt(tf.where(squared > 0, squared, 1.0)), 0.0)
+
+    def penalised(norm):
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                loss = tf.reduce_mean((model(x) - y) ** 2)
+            size = norm(inner.gradient(loss, x))
+        found = outer.gradient(size, model.trainable_variables, unconnected_gradients="zero")
+        return [g.numpy() for g in found]
+
+    assert all(np.isnan(g).all() for g in penalised(tf.norm))
+    assert not any(np.any(g) for g in penalised(safe_norm))
+    model.set_weights([np.array([[1.0], [2.0]]), np.zeros(1)])
+    for one, other in zip(penalised(tf.norm), penalised(safe_norm), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
