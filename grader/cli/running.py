@@ -25,7 +25,11 @@ def warm_up(course: Course) -> None:
 
 
 def say_sandbox(course: Course, elsewhere: bool = False) -> None:
-    """The layers of the sandbox in one line, as a child of this run gets them."""
+    """The layers of the sandbox in one line, as a child of this run gets them. CourseError where
+    the course's configuration cannot be read."""
+    from ..build.release import config
+
+    config(course)  # nbgrader's own loading logs a traceback
     if elsewhere:
         out.print("sandbox: each worker's own; one with gaps grades nothing")
         return
@@ -136,6 +140,7 @@ def _leave(code: int) -> NoReturn:
     from ..engine import warm
 
     warm.close()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with suppress(OSError, AttributeError):  # nobody reads it any more, or it was closed
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(code)

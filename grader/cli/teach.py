@@ -90,9 +90,11 @@ def report(chapters: Chapters = None) -> None:
 @command
 def doctor() -> None:
     """Tells which sandbox layers this machine gives, and how to get the others."""
+    from ..build.release import config
     from ..engine.batch import probe_sandbox
     from ..engine.sandbox.doctor import doctor as explain
 
     course = Course.find()
+    config(course)
     for line in explain(probe_sandbox(course.root, tensorflow=False)):
         out.print(line, markup=False, soft_wrap=True)

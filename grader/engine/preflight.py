@@ -63,6 +63,4 @@ def check_gradebook(db_url: str) -> None:
         raise CourseError(f"{path} is a folder, not a gradebook: see c.CourseDirectory.db_url")
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
-        raise CourseError(
-            f"the gradebook's folder {folder} is missing: see c.CourseDirectory.db_url"
-        )
+        raise CourseError(f"no folder {folder} for the gradebook: see c.CourseDirectory.db_url")

@@ -15,7 +15,7 @@ from nbgrader.converters.base import BaseConverter
 from nbgrader.utils import remove, rmtree
 
 from grader.course import CourseError
-from grader.engine import intake, pages, trouble
+from grader.engine import checks, intake, pages, trouble
 from grader.engine.execute import EngineExecute
 from grader.engine.judging import Judge
 from grader.engine.once import Preprocessors, written
@@ -24,7 +24,7 @@ from grader.engine.submitted import Part, Submission
 from grader.engine.work import Job, Result
 
 # What these do has to do with the course's files alone, and with no student's.
-INSTRUCTORS = (EngineExecute._judge, Judge._plan)
+INSTRUCTORS = (EngineExecute._judge, Judge._plan, checks.calls.__wrapped__)
 MOST_NOTES = 10  # on files that are not opened
 
 

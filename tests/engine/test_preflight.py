@@ -1,0 +1,54 @@
+import pytest
+
+from grader.course import CourseError
+from grader.engine import preflight
+from grader.engine.limits import Limits
+
+
+def test_what_the_limits_are_without_a_word_is_taken():
+    preflight.check_limits(Limits().as_dict())
+    preflight.check_limits({"cell": 5, "total": 2 << 30})
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"totl": 5}, "no such limit; there are: cell, "),
+        ({"cell": "x"}, "is 'x': it must be a number"),
+        ({"memory": 1.5e9}, "it must be a whole number"),
+        ({"memory": True}, "it must be a whole number"),
+        ({"notebook": float("nan")}, "it must be a number"),
+        ({"start": -1}, "at least 1.0 is needed"),
+        ({"memory": 1}, f"at least {64 << 20} is needed"),
+        ({"grace": -0.1}, "at least 0 is needed"),
+    ],
+)
+def test_limits_under_which_nothing_can_run_are_refused(given, says):
+    with pytest.raises(CourseError) as refused:
+        preflight.check_limits(given)
+    assert f"c.EngineExecute.limits[{next(iter(given))!r}]" in str(refused.value)
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_where_a_folder_is_to_be(tmp_path):
+    place = tmp_path / "autograded/ann/ps"
+    preflight.check_folders(str(place), str(tmp_path / "autograded"))  # nothing there yet
+    place.mkdir(parents=True)
+    preflight.check_folders(str(place), str(tmp_path / "autograded"))
+    place.rmdir()
+    place.write_text("")
+    with pytest.raises(CourseError, match="ps is no folder"):
+        preflight.check_folders(str(place), str(tmp_path / "autograded"))
+    with pytest.raises(CourseError, match="ps is no folder"):
+        preflight.check_folders(str(place / "deeper"), str(tmp_path / "autograded"))
+
+
+def test_where_a_gradebook_cannot_lie(tmp_path):
+    preflight.check_gradebook(f"sqlite:///{tmp_path}/gradebook.db")
+    preflight.check_gradebook("postgresql://user@host/book")
+    preflight.check_gradebook("sqlite://")
+    with pytest.raises(CourseError, match="is a folder, not a gradebook"):
+        preflight.check_gradebook(f"sqlite:///{tmp_path}")
+    with pytest.raises(CourseError, match=r"no folder .*none for the gradebook"):
+        preflight.check_gradebook(f"sqlite:///{tmp_path}/none/gradebook.db")
