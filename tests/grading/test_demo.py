@@ -36,12 +36,14 @@ def test_submissions_are_the_released_notebooks_with_answers_put_in(mini):
 
 def test_only_demo_students_are_replaced(mini):
     chapter = mini.chapters[0]
-    real = mini.root / "submitted" / "ann" / chapter.name / "mine.txt"
-    real.parent.mkdir(parents=True)
-    real.write_text("work")
+    names = ("ann", "demo-anna", "demo-1", "demo-12b")
+    work = [mini.root / "submitted" / name / chapter.name / "mine.txt" for name in names]
+    for real in work:
+        real.parent.mkdir(parents=True)
+        real.write_text("work")
     make_class(mini, chapter, 4)
     make_class(mini, chapter, 2)
-    assert real.read_text() == "work"
-    students = sorted(p.parent.name for p in (mini.root / "submitted").glob("demo-*/01_mini"))
-    assert students == ["demo-01", "demo-02"]
+    assert [real.read_text() for real in work] == ["work"] * len(work)
+    students = {p.parent.name for p in (mini.root / "submitted").glob("*/01_mini")}
+    assert students == {"demo-01", "demo-02", *names}
     shutil.rmtree(mini.root / "submitted")

@@ -1,0 +1,51 @@
+import json
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from grader.display.show import VERDICT
+from grader.grading.book import Cell, Row, rows, verdicts
+
+
+def _written(path, *said):
+    outputs = [new_output("display_data", data={VERDICT: each}) for each in said]
+    meta = {"nbgrader": {"grade_id": "f-value"}}
+    nbformat.write(new_notebook(cells=[new_code_cell("", metadata=meta, outputs=outputs)]), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    "said", [5, [1], "x", {}, {"outcome": {}}, {"outcome": "won", "mistake": None}]
+)
+def test_what_no_judge_says_is_passed_over(tmp_path, said):
+    real = {"outcome": "fail", "mistake": "sign"}
+    path = _written(tmp_path / "a.ipynb", real, said)
+    assert verdicts(path) == {"f-value": ("fail", "sign")}
+    assert verdicts(_written(tmp_path / "b.ipynb", said)) == {}
+
+
+@pytest.mark.parametrize(
+    ("mistake", "kept"), [(["a"], None), ({}, None), ("two\nlines", "two lines"),
+                          ("x" * 500, "x" * 79 + "…")]
+)  # fmt: skip
+def test_a_mistake_is_a_short_word(tmp_path, mistake, kept):
+    path = _written(tmp_path / "a.ipynb", {"outcome": "fail", "mistake": mistake})
+    assert verdicts(path) == {"f-value": ("fail", kept)}
+
+
+@pytest.mark.parametrize("text", ["{oops", "[]", json.dumps({"cells": 7})])
+def test_a_broken_notebook_has_said_nothing(tmp_path, text):
+    (tmp_path / "a.ipynb").write_text(text)
+    assert verdicts(tmp_path / "a.ipynb") == {}
+    assert verdicts(tmp_path / "none.ipynb") == {}
+
+
+def test_a_penalty_is_taken_off_and_never_below_nothing():
+    cells = {"f": {"value": Cell(2, 3), "gradient": Cell(1, 3)}}
+    assert [Row("ann", cells, penalty=lost).score for lost in (0, 1, 5)] == [3, 2, 0]
+
+
+def test_to_look_makes_no_gradebook(mini):
+    assert rows(mini, mini.chapters[0]) == []
+    assert not (mini.root / "gradebook.db").exists()
