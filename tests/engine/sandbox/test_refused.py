@@ -64,6 +64,12 @@ def unsupported(call, *arguments):
 print(os.getuid())
 """
 DEATH = CALLED + "held = ctypes.c_int(); libc.prctl(2, ctypes.byref(held)); print(held.value)"
+# By path, by descriptor, by a folder's descriptor, and as a program does it.
+CLOSES = """
+os.mkdir('mine'); os.chmod('mine', 0); os.chmod(os.open('mine', 0), 0); os.chmod('mine', 0, dir_fd=os.open('.', 0))
+libc.syscall(452, -100, b'mine', 0, 0); os.utime('mine', (1, 1)); os.system('chmod 0 mine; touch -d @1 mine')
+print(oct(os.stat('mine').st_mode & 0o700), os.stat('mine').st_mtime > 1)
+"""
 PROGRAM = (
     REFUSE
     + """
@@ -112,7 +118,7 @@ print(json.dumps(told))
 def program(secret):
     return PROGRAM % {
         "secret": repr(str(secret)), "called": CALLED, "attempts": list(ATTEMPTS.values()),
-        "allowed": [*ALLOWED, DEATH],
+        "allowed": [*ALLOWED, DEATH, CLOSES],
     }  # fmt: skip
 
 
@@ -153,10 +159,11 @@ def test_with_leave_the_other_layers_hold(told):
 
 
 def test_what_libraries_do_to_their_own_process_stays_allowed(told):
-    *allowed, death = told["allowed"]
+    *allowed, death, closes = told["allowed"]
     for cell in allowed:
         assert "error" not in [output["output_type"] for output in cell["outputs"]], str(cell)
     assert death["outputs"][0]["text"].split()[-1] == "9"  # ends with the warm process
+    assert closes["outputs"][0]["text"] == "0o700 True\n"  # it might have been the course's folder
 
 
 def test_bombs_and_daemons_end_with_the_submission(told):
