@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, NoReturn
 
 from ..course import Chapter, Course, CourseError
@@ -36,7 +36,8 @@ def say_sandbox(course: Course, elsewhere: bool = False) -> None:
     from ..engine.batch import probe_sandbox
     from ..engine.sandbox import report
 
-    with out.status("importing TensorFlow, once for all submissions"):
+    waits = out.status("importing TensorFlow, once for all submissions")
+    with waits if out.is_terminal else nullcontext():
         found = probe_sandbox(course.root)
     out.print(report(found), markup=False, soft_wrap=True)
 

@@ -23,16 +23,20 @@ class Found(Stages):
     only: frozenset[str] | None = None  # these students alone
 
     def init_notebooks(self) -> None:
-        """Also remember the students whose folder holds no notebook at all."""
+        """Also remember the students whose folder holds no notebook at all, and those whose name
+        nbgrader takes for a pattern ("[b]")."""
         pattern = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
+        folders = [path for path in glob.glob(pattern) if os.path.isdir(path)]
+        name = f"{self.coursedir.notebook_id}.ipynb"
+        held = {path: glob.glob(f"{glob.escape(path)}/{name}") for path in folders}
         every = self.coursedir.notebook_id == "*"
-        found = [path for path in glob.glob(pattern) if os.path.isdir(path)] if every else []
-        self.empty = [path for path in found if not glob.glob(f"{glob.escape(path)}/*.ipynb")]
+        self.empty = [path for path in folders if every and not held[path]]
         try:
             super().init_notebooks()
         except NbGraderException:
-            if not self.empty:
+            if not self.empty and not any(held.values()):
                 raise
+        self.assignments = {path: found for path, found in held.items() if found}
 
     def submissions(self) -> Iterator[Submission]:
         """In order of their folders; one of no known form is skipped with a word in the log."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from ..build.release import api, config, register
+from ..build.release import api, register
 from ..course import Chapter, Course, CourseError
 from ..engine import patience, preflight, trouble
 from ..engine.batch import GradingError
@@ -59,7 +59,7 @@ def grade(
     try:
         # A chapter's cells must not change under another run.
         with Journal(course.root).locked(), tempfile.TemporaryDirectory() as scratch:
-            preflight.check_gradebook(config(course).CourseDirectory.get("db_url", ""))
+            preflight.check_gradebook(api(course).coursedir.db_url)
             register(course, chapter, Path(scratch))
     except (CourseError, Busy, OSError) as error:
         raise _told(error) from error

@@ -11,6 +11,16 @@ from grader.engine.batch import GradingError
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
 
+def test_a_name_that_reads_as_a_pattern_is_a_name(tiny):
+    tiny.submit("[b]", sq="def sq(a): return 0")
+    assert tiny.grade()["[b]"].score == 5
+    tiny.submit("b")
+    assert {name: each.score for name, each in tiny.grade(force=True).items()} == {"[b]": 5, "b": 9}
+    for path in (tiny.root / "submitted/[b]/ps").iterdir():
+        path.unlink()
+    assert tiny.grade(force=True)["[b]"].kind == "missing"  # b's notebooks are b's
+
+
 def test_a_name_of_two_lines_stops_nobody_else(alongside, tiny):
     tiny.submit("new\nline")
     alongside("new\nline")
