@@ -8,6 +8,7 @@ socket closes, the zygote ends, and in its pid namespace everything with it.
 from __future__ import annotations
 
 import array
+import errno
 import importlib
 import json
 import os
@@ -15,6 +16,7 @@ import select
 import signal
 import socket
 import sys
+import time
 import traceback
 from contextlib import suppress
 from typing import Any
@@ -23,6 +25,7 @@ from grader.engine import sandbox
 from grader.engine.sandbox import layers, syscalls
 
 REQUEST_BYTES = 1 << 16
+PAUSE = 0.2  # seconds
 NEEDED_BY_CHILDREN = """
 grader.engine.child grader.engine.files grader.engine.answering landlockpy tornado.ioloop
 tornado.platform.asyncio asyncio multiprocessing.util
@@ -113,8 +116,20 @@ def _spawn(kernel: Any, control: socket.socket, channel: socket.socket,
         syscalls.setns(own_pids, syscalls.CLONE_NEWPID)
     handle = os.pidfd_open(pid)
     sent = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [handle]))]
-    control.sendmsg([json.dumps({"pid": pid}).encode()], sent)
+    _patiently(control, [json.dumps({"pid": pid}).encode()], sent)
     os.close(handle)
+
+
+def _patiently(control: socket.socket, data: list[bytes], sent: list[Any]) -> None:
+    """Send with a handle; a submission may have filled its user's room for handles on their way."""
+    while True:
+        try:
+            control.sendmsg(data, sent)
+            return
+        except OSError as error:
+            if error.errno != errno.ETOOMANYREFS:
+                raise
+            time.sleep(PAUSE)
 
 
 def _child(kernel: Any, channel: socket.socket, prepared: sandbox.Prepared, owner: int | None,
