@@ -133,11 +133,19 @@ def decide(plan: Any, reply: bytes | None, result: Result) -> Any:
             return outputs.NoVerdict(f"{str(head.get('name'))[:80]}: {str(head.get('text'))[:300]}")
         from grader.probe import wire
 
-        return plan.decide(wire.unpack_observation(parts[0]))
+        observation = wire.unpack_observation(parts[0])
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"[:200]
-        result.notes.append(f"tampering: an answer that no probe gives: {said}")
+        result.notes.append(f"tampering: an answer that no probe gives: {_said(error)}")
         return outputs.NoVerdict("the answer could not be read")
+    try:
+        return plan.decide(observation)
+    except Exception as error:  # a mistake in reference.py, or an answer nobody has thought of
+        result.notes.append(f"an answer could not be judged: {_said(error)}")
+        return outputs.NoVerdict("the answer could not be judged")
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:200]
 
 
 def _ruling(judged: Judged, call: checks.Call, verdict: Any) -> Ruling:

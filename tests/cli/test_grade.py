@@ -83,6 +83,7 @@ def test_a_cluster_grades_and_is_let_go_of(pupils):
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as one:
         code, out, err = pupils.grade("--scheduler", one.scheduler_address)
     assert code == 0, err
+    assert "sandbox: each worker's own" in out
     assert "2 graded, 0 with a fault" in out
     assert "never retrieved" not in err
     assert pupils.scores() == {"ann": 3, "bob": 0}
