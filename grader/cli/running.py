@@ -21,7 +21,7 @@ def warm_up(course: Course) -> None:
     from ..engine import warm
 
     with suppress(OSError):  # who waits for it is told
-        warm.zygote(course.root).launch()
+        warm.ahead(course.root)
 
 
 def say_sandbox(course: Course, elsewhere: bool = False) -> None:

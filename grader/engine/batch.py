@@ -97,7 +97,7 @@ def _app(root: Path, overrides: Config | None, allow_unsandboxed: bool) -> Any:
 
 def warm_process(root: Path, tensorflow: bool = True) -> Zygote:
     """What submissions of the course at `root` run in, as its configuration has it."""
-    warm.zygote(root, tensorflow=tensorflow).launch()  # imports while the configuration is read
+    warm.ahead(root, tensorflow)
     execute = EngineExecute(parent=_app(root, None, False))
     execute.tensorflow = execute.tensorflow and tensorflow
     zygote: Zygote = execute.zygote()

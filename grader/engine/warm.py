@@ -36,6 +36,14 @@ def zygote(root: Path, hidden: Iterable[str] = (), sandboxed: bool = True,
         return _current["zygote"][1]
 
 
+def ahead(root: Path, tensorflow: bool = True) -> None:
+    """Launch what most courses need before the configuration is read, if there is none yet."""
+    with _lock:
+        held = "zygote" in _current
+    if not held:
+        zygote(root, tensorflow=tensorflow).launch()
+
+
 def _class(fork: bool) -> type[Zygote]:
     if fork and not lacking():
         return Zygote
