@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from . import store, telling, verdict
 from .contract import Case, Exercise
 from .course import Chapter, Course, CourseError
-from .key import CaseKey, Key, Terms, terms
+from .key import Key, Terms, terms
 from .probe.outcome import Observation
 from .probe.request import Request, request
 
@@ -45,23 +43,7 @@ class Plan:
 
     def decide(self, observation: Observation) -> verdict.Verdict:
         """The verdict on what came back."""
-        cases = self.request.cases
-        answers = replace(self.key, mistakes=self._made(observation))
-        return verdict.decide(self.terms, answers, cases, observation, self.part)
-
-    def _made(self, observation: Observation) -> Mapping[str, Mapping[CaseKey, Any]]:
-        """The mistakes that may be named: where an own probe scores entry by entry, those of
-        which everything came back, on right entries, too. "Misses every fault" is said of who
-        does, not of who misses some."""
-        mistakes = self.key.mistakes
-        if not self.terms.options.get("by_entry"):
-            return mistakes
-        return {name: said for name, said in mistakes.items() if self._all_came(said, observation)}
-
-    def _all_came(self, said: Mapping[CaseKey, Any], observation: Observation) -> bool:
-        cases = self.request.cases
-        found = verdict.findings(self.terms, said, cases, observation, self.part)
-        return all(f.right for f in found if f.status not in ("error", "skipped", "blank"))
+        return verdict.decide(self.terms, self.key, self.request.cases, observation, self.part)
 
 
 def fresh(

@@ -17,7 +17,7 @@ from nbgrader.preprocessors import Execute
 from traitlets import Bool, Dict
 
 from grader.course import Course, CourseError
-from grader.engine import checks, files, frames, trouble, warm, work
+from grader.engine import checks, files, frames, preflight, trouble, warm, work
 from grader.engine.judging import Judge, Ruling
 from grader.engine.limits import Limits
 from grader.engine.masters import masters
@@ -81,9 +81,9 @@ class EngineExecute(Execute):  # type: ignore[misc]
         coursedir = self._coursedir()
         names = ("source", "submitted", "autograded", "feedback")
         folders = [getattr(coursedir, f"{name}_directory") for name in names]
-        if coursedir.db_url.startswith("sqlite:///"):  # any other may hold a password
-            folders.append(coursedir.db_url.removeprefix("sqlite:///"))
-        return [coursedir.root, *(os.path.join(coursedir.root, path) for path in folders)]
+        book = preflight.gradebook_file(coursedir.db_url)  # any other address may hold a password
+        found = [*folders, *([book] if book else [])]
+        return [coursedir.root, *(os.path.join(coursedir.root, path) for path in found)]
 
     def prepare(self, nb: NotebookNode, resources: Any) -> tuple[work.Job, Judge | None]:
         """The job for a notebook, and its judge where a gradebook knows master copies."""

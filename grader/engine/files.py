@@ -66,15 +66,14 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
     return {name: (info.st_size, info.st_mtime_ns) for name, info in walk(folder)}
 
 
-def pack(folder: Path, limits: Limits, leave_out: frozenset[str] = frozenset((".ipynb",))) -> bytes:
+def pack(folder: Path, limits: Limits) -> bytes:
     """The regular files of `folder` as one payload, as `nearby` finds them; what is too large is
     left out."""
     names, blobs, room = list[str](), list[bytes](), limits.scratch // 2
     for name, info in nearby(folder):
         if len(names) >= limits.submitted_count:
             break
-        wanted = stat.S_ISREG(info.st_mode) and not leave_out & {Path(name).suffix}
-        wanted = wanted and _may_be(name)
+        wanted = stat.S_ISREG(info.st_mode) and _may_be(name)
         if wanted and info.st_size <= room:
             blob = _read(folder / name, room)
             room -= len(blob)

@@ -99,11 +99,15 @@ class Ledger:
 
     def notebooks(self, assignment: str) -> list[str] | None:
         """The names of its notebooks; None for an assignment that the gradebook does not know."""
-        with Gradebook(self.db_url, self.course_id) as gradebook:
-            try:
-                return sorted(nb.name for nb in gradebook.find_assignment(assignment).notebooks)
-            except MissingEntry:
-                return None
+        key = ("names of notebooks", assignment)
+        if key not in self.held:
+            with Gradebook(self.db_url, self.course_id) as gradebook:
+                try:
+                    notebooks = gradebook.find_assignment(assignment).notebooks
+                except MissingEntry:
+                    return None
+                self.held[key] = sorted(notebook.name for notebook in notebooks)
+        return list(self.held[key])
 
     def scored(self, assignment: str, student: str) -> bool:
         """Whether any score of a submission is known: in an emptied gradebook none is."""

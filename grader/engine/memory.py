@@ -13,27 +13,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from grader.engine import cgroup, processes
 from grader.engine.forked import Process
 from grader.engine.limits import MIB, Limits
-from grader.engine.processes import members, outer_pid, proportional, resident
+from grader.engine.processes import members, outer_pid, page_tables, proportional, resident
 from grader.engine.sandbox import Layer
 
 SPARE = 20  # processes above the limit that are nobody's fault
 SLOW, FAST = 0.5, 0.1  # seconds between two looks: in general, and where half is used
 SHARE = 10  # looking takes at most about one part in so many of a core's time
 WATCHDOG = "by a watchdog of the engine, twice a second; exact with a control group: " + cgroup.HOW
-
-
-def page_tables(pid: int) -> int:
-    """Bytes of a process's page tables, which are in no size of its own; 0 where none are told."""
-    with suppress(OSError), open(f"{processes.PROC}/{pid}/status") as file:
-        for line in file:
-            if line.startswith("VmPTE:"):
-                return int(line.split()[1]) * 1024
-    return 0
 
 
 class Guard:

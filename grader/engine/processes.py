@@ -26,10 +26,7 @@ def lists_children() -> bool:
 
 def outer_pid(pidfd: int) -> int:
     """The pid of a child as this process sees it; 0 where it is gone."""
-    for line in _text(f"self/fdinfo/{pidfd}").splitlines():
-        if line.startswith("Pid:"):
-            return max(0, int(line.split()[1]))
-    return 0
+    return max(0, _number(f"self/fdinfo/{pidfd}", "Pid:") or 0)
 
 
 def members(pid: int, by_session: bool = False) -> list[int]:
@@ -73,10 +70,25 @@ def proportional(pid: int) -> int:
     """The same with shared pages divided among those who share them. In full where a process
     has closed itself to looks (PR_SET_DUMPABLE): nothing is gained by that."""
     with suppress(OSError):
-        for line in _text(f"{pid}/smaps_rollup").splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
+        found = _number(f"{pid}/smaps_rollup", "Pss:")
+        if found is not None:
+            return found * 1024
     return resident(pid)
+
+
+def page_tables(pid: int) -> int:
+    """Bytes of a process's page tables, which are in no size of its own; 0 where none are told."""
+    with suppress(OSError):
+        return (_number(f"{pid}/status", "VmPTE:") or 0) * 1024
+    return 0
+
+
+def _number(name: str, label: str) -> int | None:
+    """The number behind a label in a file of /proc."""
+    for line in _text(name).splitlines():
+        if line.startswith(label):
+            return int(line.split()[1])
+    return None
 
 
 def _text(name: str) -> str:

@@ -18,6 +18,7 @@ from .patterns import factor, name_of, nothing_returned
 
 PASS, FAIL, ERROR, UNATTEMPTED = "pass", "fail", "error", "unattempted"
 WRONG_ENTRIES, NO_RETURN = "wrong entries", "nothing returned"
+NO_ANSWER = ("error", "skipped", "blank")  # what a mistake's answers are not compared with
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def decide(
     blank = next((f for f in wrong if f.status == "blank"), None)
     if blank is not None and (not table or all(f.status == "blank" for f in found)):
         return unattempted(terms, part, blank.outcome.detail.get("line"))
-    mistake, says = _name(terms, key, wrong)
+    mistake, says = _name(terms, key, found)
     errors = all(f.status == "error" for f in wrong)
     outcome = ERROR if errors and mistake is None else FAIL
     fraction = _fraction(terms, found) if table else 0.0
@@ -95,17 +96,21 @@ def _fraction(terms: Terms, found: list[Finding]) -> float:
     return max(0, caught - alarms) / len(planted)
 
 
-def _name(terms: Terms, key: Key, wrong: list[Finding]) -> tuple[str | None, str]:
+def _name(terms: Terms, key: Key, found: list[Finding]) -> tuple[str | None, str]:
     """The mistake's name and words: the exercise's own first, then the general patterns."""
+    wrong = [f for f in found if not f.right]
     own = {term.name: term for term in terms.mistakes}
     table = terms.by_entry and not all(f.status == "error" for f in wrong)
     raised = _raised(terms, wrong)
     if raised is not None:
         return raised.name, raised.says
-    numbers = [f for f in wrong if f.status not in ("error", "skipped", "blank")]
+    numbers = [f for f in wrong if f.status not in NO_ANSWER]
     if nothing_returned(numbers, terms.parts):  # before mistakes that end in None, too
         return NO_RETURN, words.PATTERNS[NO_RETURN]
-    named = _predicted(key, numbers, own)
+    # An own probe that scores entry by entry: "misses every fault" is said of who does, not of who
+    # misses some, so entries that are right count, too.
+    whole = [f for f in found if f.status not in NO_ANSWER]
+    named = _predicted(key, whole if terms.options.get("by_entry") else numbers, own)
     if named is not None:
         says = own[named].says if named in own else words.PATTERNS[named]
         return named, f"{says}\n{words.table(wrong, terms.options)}".strip() if table else says
@@ -143,18 +148,20 @@ def _raised(terms: Terms, wrong: list[Finding]) -> Term | None:
     return None
 
 
-def _predicted(key: Key, wrong: list[Finding], own: dict[str, Term]) -> str | None:
+def _predicted(key: Key, found: list[Finding], own: dict[str, Term]) -> str | None:
     """The mistake whose answers are what came back, everywhere it speaks; the most telling one."""
+    wrong = [f for f in found if not f.right]
     order = [*own, *(n for n in key.mistakes if n not in own)]
     scores = {}
     for name in order:
         if name not in key.mistakes or (name in own and not _of_part(own[name], wrong)):
             continue
         given = key.mistakes[name]
-        told = [(f, said(given, f.case.name, f.mode, f.key)) for f in wrong]
+        told = [(f, said(given, f.case.name, f.mode, f.key)) for f in found]
         spoken = [(f, value) for f, value in told if value is not SILENT]
-        if spoken and all(_as_predicted(f, value) for f, value in spoken):
-            scores[name] = len(spoken)
+        telling = sum(not f.right for f, _ in spoken)
+        if telling and all(_as_predicted(f, value) for f, value in spoken):
+            scores[name] = telling
     # max keeps the first of equals: the exercise's own mistakes stand before the automatic ones.
     return max(scores, key=lambda name: scores[name]) if scores else None
 
