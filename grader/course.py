@@ -109,6 +109,12 @@ class Chapter:
         return found
 
     @property
+    def students(self) -> list[str]:
+        """Who submitted the chapter."""
+        folders = (self.root / "submitted").glob(f"*/{self.name}")
+        return sorted(folder.parent.name for folder in folders if folder.is_dir())
+
+    @property
     def probes(self) -> str:
         """The text of the chapter's own probes, empty if it needs none."""
         path = self.folder / "probes.py"

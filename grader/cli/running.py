@@ -43,7 +43,7 @@ def say_sandbox(course: Course, elsewhere: bool = False) -> None:
 
 
 def todo(
-    course: Course, chapters: list[Chapter], asked: list[str] | None
+    chapters: list[Chapter], asked: list[str] | None
 ) -> tuple[list[tuple[Chapter, list[str] | None]], int]:
     """The chapters to grade, and of each the students asked for who submitted it (None: all); and
     an exit code: 1 where somebody was asked for who is not there."""
@@ -51,7 +51,7 @@ def todo(
         raise CourseError("nothing to grade: submissions belong in submitted/<student>/<chapter>/")
     if not asked:
         return [(chapter, None) for chapter in chapters], 0
-    there = [(chapter, set(students(course, chapter))) for chapter in chapters]
+    there = [(chapter, set(chapter.students)) for chapter in chapters]
     unknown = [each for each in asked if not any(each in who for _, who in there)]
     if unknown:
         named = ", ".join(map(printable, dict.fromkeys(unknown)))
@@ -62,13 +62,6 @@ def todo(
     wanted = [(chapter, [each for each in dict.fromkeys(asked) if each in who])
               for chapter, who in there]  # fmt: skip
     return [(chapter, only) for chapter, only in wanted if only], int(bool(unknown))
-
-
-def students(course: Course, chapter: Chapter) -> list[str]:
-    """Who submitted the chapter."""
-    from ..grading.grade import students as found
-
-    return found(course, chapter)
 
 
 @contextmanager
@@ -116,7 +109,7 @@ def grade_one(
     could not be graded, or not all could be shown."""
     from ..grading import grade as run
 
-    named = students(course, chapter) if only is None else list(only)
+    named = chapter.students if only is None else list(only)
     with Watch(len(named), out, as_json=as_json) as watch:
         done = run(course, chapter, only, watch=watch.hear, **options)
     if as_json:

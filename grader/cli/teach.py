@@ -9,7 +9,7 @@ import typer
 from ..course import Course
 from .app import chosen, command, out
 from .author import Chapters
-from .running import cluster, grade_next, grade_one, say_sandbox, students, todo, warm_up
+from .running import cluster, grade_next, grade_one, say_sandbox, todo, warm_up
 from .table import show
 
 Jobs = Annotated[int, typer.Option(min=0, help="Submissions at once; 0: one per core.")]
@@ -34,7 +34,7 @@ def grade(
     machine stopped the run (a full disk, a locked gradebook); the message says what to do.
     """
     course, named = chosen(chapters)
-    planned, code = todo(course, [c for c in named if chapters or students(course, c)], student)
+    planned, code = todo([c for c in named if chapters or c.students], student)
     options: dict[str, Any] = {"jobs": jobs, "force": force, "allow_unsandboxed": allow_unsandboxed}
     options["as_json"] = as_json
     if not scheduler:

@@ -18,9 +18,10 @@ from traitlets import Bool, Dict
 
 from grader.course import Course, CourseError
 from grader.engine import checks, files, frames, preflight, trouble, warm, work
-from grader.engine.judging import Judge, Ruling
+from grader.engine.judging import Judge
 from grader.engine.limits import Limits
 from grader.engine.masters import masters
+from grader.engine.outcome import Ruling
 
 TRAITS = """timeout timeout_func interrupt_on_timeout error_on_timeout skip_cells_with_tag
 store_widget_state record_timing allow_errors coalesce_streams""".split()

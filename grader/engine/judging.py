@@ -14,22 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.engine import checks, frames, outputs
+from grader.engine.outcome import Ruling
 from grader.engine.work import Job, Question, Result
 
 KEY_FILE = ".course_key"
-
-
-@dataclass(frozen=True)
-class Ruling:
-    """A verdict on one check of one graded cell, as the record keeps it."""
-
-    grade_id: str
-    exercise: str
-    part: str | None
-    outcome: str
-    mistake: str | None
-    headline: str
-    fraction: float
 
 
 @dataclass

@@ -5,9 +5,20 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from grader.engine.judging import Ruling
-
 STARTED, GRADED, FAULT, SKIPPED = "started", "graded", "fault", "skipped"
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """A verdict on one check of one graded cell, as the record keeps it."""
+
+    grade_id: str
+    exercise: str
+    part: str | None
+    outcome: str
+    mistake: str | None
+    headline: str
+    fraction: float
 
 
 @dataclass

@@ -26,12 +26,6 @@ class Halted(CourseError):
     """The machine, or another run, is in the way: the next chapter would fare no better."""
 
 
-def students(course: Course, chapter: Chapter) -> list[str]:
-    """Who submitted the chapter."""
-    folders = (course.root / "submitted").glob(f"*/{chapter.name}")
-    return sorted(folder.parent.name for folder in folders if folder.is_dir())
-
-
 def grade(
     course: Course,
     chapter: Chapter,
@@ -50,7 +44,7 @@ def grade(
     CourseError where there is nothing to grade or nothing could run, Halted where that is the
     machine's doing.
     """
-    named = students(course, chapter)
+    named = chapter.students
     if only is not None:
         named = [student for student in named if student in set(only)]
     if not named:

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -106,3 +108,13 @@ def test_a_spoof_of_the_judges_word_breaks_no_table(pupils):
     path.chmod(0o644)
     path.write_text("{oops")
     assert pupils.run("scores") == pupils.run("report") == (0, "")
+
+
+def test_tensorflow_is_on_its_way_before_nbgrader_is_imported(pupils):
+    pupils.submit(ann=ANSWER)
+    seen = "import sys; from grader.engine import warm; from grader.cli import app\n"
+    seen += "def ahead(root): sys.exit(str([m for m in ('nbgrader', 'nbformat') if m in sys.modules]))\n"
+    seen += "warm.ahead = ahead; app(['grade'])"
+    done = subprocess.run([sys.executable, "-c", seen], cwd=pupils.root, text=True,
+                          stderr=subprocess.PIPE, check=False)  # fmt: skip
+    assert done.stderr == "[]\n"
