@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from ..course import Chapter, Course, CourseError
+from ..spared import UNUSED, spared
 from .page import Page, spell_out
 
 app = typer.Typer(
@@ -28,6 +29,7 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
     one line and exit code 2."""
 
     @wraps(function)
+    @spared(*UNUSED)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         spell_out()
         try:

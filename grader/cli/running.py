@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any, NoReturn
 
 from ..course import Chapter, Course, CourseError
@@ -103,15 +103,24 @@ def grade_one(
     only: Iterable[str] | None,
     *,
     as_json: bool = False,
+    ready: Callable[[], None] = lambda: None,
     **options: Any,
 ) -> int:
     """Grade a chapter, show how it goes and what came of it; the exit code. CourseError where it
-    could not be graded, or not all could be shown."""
+    could not be graded, or not all could be shown. `ready` is called before the first one runs."""
     from ..grading import grade as run
 
     named = chapter.students if only is None else list(only)
-    with Watch(len(named), out, as_json=as_json) as watch:
-        done = run(course, chapter, only, watch=watch.hear, **options)
+    watch = Watch(len(named), out, as_json=as_json)
+    with ExitStack() as shown:
+
+        def begin() -> None:
+            ready()
+            shown.enter_context(watch)
+
+        done = run(
+            course, chapter, only, watch=watch.hear, tell=watch.pages, ready=begin, **options
+        )
     if as_json:
         said = {"chapter": chapter.name, "summary": watch.tally.line()}
         out.out(json.dumps(said), highlight=False)

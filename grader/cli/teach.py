@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache as once
 from typing import Annotated, Any
 
 import typer
@@ -39,9 +40,9 @@ def grade(
     options["as_json"] = as_json
     if not scheduler:
         warm_up(course)
+    if not as_json:
+        options["ready"] = once(lambda: say_sandbox(course, elsewhere=bool(scheduler)))
     with cluster(scheduler, course) as options["executor"]:
-        if not as_json:
-            say_sandbox(course, elsewhere=bool(scheduler))
         for chapter, only in planned:
             code = max(code, grade_next(course, chapter, only, last=len(planned) == 1, **options))
     raise typer.Exit(code)
@@ -59,8 +60,8 @@ def demo(
 
     course, named = chosen(chapters)
     options: dict[str, Any] = {"jobs": jobs, "force": True, "allow_unsandboxed": allow_unsandboxed}
+    options["ready"] = once(lambda: say_sandbox(course))
     warm_up(course)
-    say_sandbox(course)
     code = 0
     for chapter in named:
         made = make_class(course, chapter, size)

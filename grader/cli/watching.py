@@ -69,11 +69,13 @@ class Watch:
     def __init__(self, total: int, out: Console, *, as_json: bool = False) -> None:
         self.tally, self.out, self.as_json = Tally(total), out, as_json
         self.live: Live | None = None
+        self.writing = ""
         columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("left"))
         self.progress = Progress(*columns, console=out)
         self.bar = self.progress.add_task("", total=total)
 
     def __enter__(self) -> Watch:
+        self.tally.began = time.monotonic()
         if self.out.is_terminal and not self.as_json:
             self.live = Live(get_renderable=self._view, console=self.out, refresh_per_second=4)
             self.live.__enter__()
@@ -93,7 +95,13 @@ class Watch:
         elif outcome.state != STARTED and (self.live is None or outcome.state == FAULT):
             self.out.print(_said(outcome), markup=False, soft_wrap=True)
 
+    def pages(self, done: int, of: int) -> None:
+        """So many of the feedback pages are written."""
+        self.writing = f"feedback: {done} of {of} pages"
+
     def _view(self) -> Group:
+        if self.writing:
+            return Group(self.progress, Text(f"{self.tally.line()}; {self.writing}"))
         slowest = self.tally.slowest
         slow = f"; slowest: {printable(slowest[0])}, {slowest[1]:.0f} s" if slowest else ""
         return Group(self.progress, Text(self.tally.line() + slow))

@@ -51,6 +51,15 @@ def test_off_a_terminal_every_end_is_a_line_and_on_one_there_is_a_display(termin
     assert ("slowest: bob" in said) is terminal
 
 
+def test_feedback_is_counted_on_a_terminal():
+    page = io.StringIO()
+    with Watch(1, Console(file=page, force_terminal=True, width=100)) as watch:
+        watch.hear(Outcome("c", "ann", "graded", score=7, most=10))
+        watch.pages(3, 40)
+    assert "1 graded, 0 with a fault" in page.getvalue()
+    assert "feedback: 3 of 40 pages" in page.getvalue()
+
+
 def test_json_is_one_object_a_line():
     page = io.StringIO()
     with Watch(4, Console(file=page, width=20), as_json=True) as watch:
