@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ..grading import Row
 
 
-def show(course: Course, chapter: Chapter, only: Iterable[str] | None = None) -> None:
+def show(course: Course, chapter: Chapter, only: Collection[str] | None = None) -> None:
     """Prints the scores and named mistakes of a chapter, of all students or of those in `only`."""
     from ..grading import rows
 
-    found = [row for row in rows(course, chapter) if only is None or row.student in only]
+    found = rows(course, chapter, only)
     exercises = list(chapter.exercises())
     table = Table(title=Text(f"{chapter.name}: students × exercises"), show_lines=True)
     table.add_column("student", no_wrap=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,9 +57,9 @@ OUTCOMES = ("pass", "fail", "error", "unattempted")
 _NO_MISTAKE = {"error": "raised", "unattempted": "not attempted", "fail": "wrong"}
 
 
-def rows(course: Course, chapter: Chapter) -> list[Row]:
-    """A row per student who submitted the chapter, in order of their ids. CourseError or
-    SQLAlchemyError where the gradebook cannot be read."""
+def rows(course: Course, chapter: Chapter, only: Collection[str] | None = None) -> list[Row]:
+    """A row per student who submitted the chapter (or of those in `only`), in order of their ids.
+    CourseError or SQLAlchemyError where the gradebook cannot be read."""
     place = api(course).coursedir
     preflight.check_gradebook(place.db_url)
     file = preflight.gradebook_file(place.db_url)
@@ -70,7 +70,8 @@ def rows(course: Course, chapter: Chapter) -> list[Row]:
             submissions = book.assignment_submissions(chapter.name)
         except MissingEntry:
             return []
-        return [_row(course, chapter, s) for s in sorted(submissions, key=lambda s: s.student_id)]
+        wanted = [s for s in submissions if only is None or s.student_id in only]
+        return [_row(course, chapter, s) for s in sorted(wanted, key=lambda s: s.student_id)]
 
 
 def _row(course: Course, chapter: Chapter, submission: Any) -> Row:

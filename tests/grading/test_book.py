@@ -4,7 +4,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from grader.course import Course
 from grader.display.show import VERDICT
+from grader.grading import book
 from grader.grading.book import Cell, Row, rows, verdicts
 
 
@@ -49,3 +51,13 @@ def test_a_penalty_is_taken_off_and_never_below_nothing():
 def test_to_look_makes_no_gradebook(mini):
     assert rows(mini, mini.chapters[0]) == []
     assert not (mini.root / "gradebook.db").exists()
+
+
+def test_only_those_asked_for_are_read(taught, monkeypatch):
+    read = []
+    monkeypatch.setattr(book, "verdicts", lambda path: read.append(path) or {})
+    course = Course(taught.root)
+    assert [(row.student, row.score) for row in rows(course, taught.chapter, ["cat", "no"])] == [
+        ("cat", 3.0)
+    ]
+    assert len(read) == 1
