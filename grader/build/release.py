@@ -47,9 +47,7 @@ def release(chapter: Chapter, source: Path, out: Path) -> bytes:
     nbgrader = api(Course(chapter.root), source_directory=str(source), release_directory=str(out))
     nbgrader.config.GenerateAssignment.no_database = True
     nbgrader.config.SaveCells.enabled = False
-    result = nbgrader.generate_assignment(chapter.name, force=True, create=True)
-    if not result["success"]:
-        raise CourseError(_refusal(chapter, result))
+    _generate(nbgrader, chapter)
     return (out / chapter.name / f"{chapter.name}.ipynb").read_bytes()
 
 
@@ -59,7 +57,13 @@ def register(course: Course, chapter: Chapter, scratch: Path) -> None:
     The notebooks in notebooks/ stay as they are: the release goes to `scratch`.
     """
     nbgrader = api(course, release_directory=str(scratch))
+    _generate(nbgrader, chapter)
+
+
+def _generate(nbgrader: Any, chapter: Chapter) -> None:
     result = nbgrader.generate_assignment(chapter.name, force=True, create=True)
+    if str(result.get("error")).rstrip().endswith("KeyboardInterrupt"):
+        raise KeyboardInterrupt  # nbgrader makes Ctrl-C a failure like any other
     if not result["success"]:
         raise CourseError(_refusal(chapter, result))
 
