@@ -295,3 +295,26 @@ def test_thaw_limit():
     truth = EXERCISES["thaw_step_size"].truth(case)["value"]
     assert truth / case.inputs["lr"] == pytest.approx(0.1 / np.sqrt(0.001), rel=5e-3)
     assert 3.0 < truth / case.inputs["lr"] < 3.3
+
+
+@pytest.mark.parametrize("ways", ["called", "fitted"])
+def test_the_flag_holds_batch_norms_averages_at_once_or_once_compiled(tf, ways):
+    norm = tf.keras.layers.BatchNormalization(momentum=0.5)
+    x = np.full((4, 1), 4.0, np.float32)
+    if ways == "called":
+        norm(x, training=True)
+        assert norm.moving_mean.numpy() == 2
+        norm.trainable = False
+        norm(x, training=True)
+        assert norm.moving_mean.numpy() == 2
+        return
+    model = tf.keras.Sequential([tf.keras.Input((1,)), norm, tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    means = []
+    for step in ("trainable", "flag cleared", "compiled"):
+        norm.trainable = step == "trainable"
+        if step == "compiled":
+            model.compile("sgd", "mse")
+        model.fit(x, x, verbose=0)
+        means.append(float(norm.moving_mean.numpy()[0]))
+    assert means == [2, 3, 3]
