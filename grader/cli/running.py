@@ -118,6 +118,7 @@ def grade_one(
             ready()
             shown.enter_context(watch)
 
+        options["writers"] = options.get("jobs", 0)
         done = run(
             course, chapter, only, watch=watch.hear, tell=watch.pages, ready=begin, **options
         )

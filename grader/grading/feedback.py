@@ -25,14 +25,14 @@ def write(
     course: Course,
     chapter: Chapter,
     named: list[str],
-    jobs: int = 0,
+    processes: int = 1,
     tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> list[str]:
     """Feedback for all who were graded and whose page is not as new as their marks; a warning if
-    some of `named` have none. `tell` hears how many pages of how many are written. CourseError
-    where nobody's can be written."""
+    some of `named` have none. By so many `processes` (0: one per core); `tell` hears how
+    many pages of how many are written. CourseError where nobody's can be written."""
     try:
-        _write(course, chapter, jobs or cores(), tell)
+        _write(course, chapter, processes or cores(), tell)
     except (CourseError, OSError, BrokenProcessPool) as error:
         broken = isinstance(error, BrokenProcessPool)
         said = f"{KILLED}{trouble.AGAIN}" if broken else trouble.advice(error)
@@ -45,18 +45,21 @@ def write(
     return [f"{chapter.name}: {len(lacking)} without feedback ({some})"]
 
 
-def _write(course: Course, chapter: Chapter, jobs: int, tell: Callable[[int, int], None]) -> None:
+def _write(
+    course: Course, chapter: Chapter, processes: int, tell: Callable[[int, int], None]
+) -> None:
     place = api(course).coursedir
     folder = place.format_path(place.feedback_directory, ".", ".")
     preflight.check_folders(folder, folder)
     kept, marked = _kept(course), by_hand(course, chapter)
-    shown = kept.get(chapter.name, {})
+    shown = kept.get(chapter.name)
+    shown = shown if isinstance(shown, dict) else {}
     todo = [
         student
         for student, marks in sorted(marked.items())
         if marks != shown.get(student, []) or not _current(place, chapter, student)
     ]
-    for done, said in enumerate(pages.write(course.root, chapter.name, todo, jobs), 1):
+    for done, said in enumerate(pages.write(course.root, chapter.name, todo, processes), 1):
         tell(done, len(todo))
         if hint := trouble.hint(said):
             raise CourseError(hint)

@@ -35,15 +35,17 @@ def grade(
     allow_unsandboxed: bool = False,
     executor: Executor | None = None,
     watch: Callable[[Outcome], None] | None = None,
+    writers: int = 1,
     tell: Callable[[int, int], None] = lambda done, of: None,
     ready: Callable[[], None] = lambda: None,
 ) -> Run:
     """Grades the submissions of a chapter and writes their feedback.
 
     only: these students, else all. jobs: children at once (0: one per core). force: grade again
-    what is already graded. watch: hears of every submission as it starts and ends. tell: hears how
-    many feedback pages of how many are written. ready: called once the chapter's cells are in the
-    gradebook, before anything is graded.
+    what is already graded. watch: hears of every submission as it starts and ends. writers:
+    processes that write feedback (0: one per core); with more than one the program that calls this
+    must be one that multiprocessing can import. tell: hears how many pages of how many are written.
+    ready: called once the chapter's cells are in the gradebook, before anything is graded.
     CourseError where there is nothing to grade or nothing could run, Halted where that is the
     machine's doing.
     """
@@ -70,7 +72,7 @@ def grade(
         raise _told(error) from error
     if not done.interrupted:
         try:
-            done.warnings += feedback.write(course, chapter, named, jobs, tell)
+            done.warnings += feedback.write(course, chapter, named, writers, tell)
         except KeyboardInterrupt:
             done.interrupted = True
     return done

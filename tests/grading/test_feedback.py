@@ -133,11 +133,12 @@ def test_a_notebook_that_has_no_page_is_named(taught):
     assert not taught.page("bob").exists()
 
 
-def test_a_record_that_cannot_be_read_costs_a_page_and_no_more(taught):
+@pytest.mark.parametrize("text", ["[1", "[]", '{"01_sum": [1]}'])
+def test_a_record_that_cannot_be_read_costs_a_page_and_no_more(taught, text):
     with _book(taught) as book:
         book.find_grade("test", "01_sum", "01_sum", "bob").manual_score = 2.0
         book.db.commit()
     assert taught.told() == 1
-    (taught.root / ".grader/feedback.json").write_text("[1")
+    (taught.root / ".grader/feedback.json").write_text(text)
     assert taught.told() == 1
     assert taught.told() == 0
