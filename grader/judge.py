@@ -98,17 +98,25 @@ def stored(root: Path, exercise_id: str, part: str | None) -> Plan:
 def exercises_of(root: Path, chapter: str) -> list[str]:
     """The exercises of a chapter, by data/; empty for a notebook that is no chapter."""
     file = Chapter(root, chapter).words
-    return list(_shelf(file, file.stat().st_mtime_ns)) if file.is_file() else []
+    return list(_shelf(file, _age(file))) if file.is_file() else []
+
+
+def _age(words: Path) -> tuple[int, ...]:
+    """When a chapter's words and its numbers were written: a build may change either alone."""
+    files = words, words.with_suffix(".npz")
+    return tuple(file.stat().st_mtime_ns for file in files if file.is_file())
 
 
 def _find(root: Path, exercise_id: str) -> tuple[store.Stored, str] | None:
     """A stored exercise and its chapter's probes."""
     files = sorted((root / "data").glob("*.json"))
-    return _read(exercise_id, tuple((file, file.stat().st_mtime_ns) for file in files))
+    return _read(exercise_id, tuple((file, _age(file)) for file in files))
 
 
 @lru_cache(maxsize=256)
-def _read(exercise_id: str, files: tuple[tuple[Path, int], ...]) -> tuple[store.Stored, str] | None:
+def _read(
+    exercise_id: str, files: tuple[tuple[Path, tuple[int, ...]], ...]
+) -> tuple[store.Stored, str] | None:
     for file, stamp in files:
         if store.mentions(file, exercise_id) and exercise_id in (shelf := _shelf(file, stamp)):
             return shelf[exercise_id], shelf.probes
@@ -116,7 +124,7 @@ def _read(exercise_id: str, files: tuple[tuple[Path, int], ...]) -> tuple[store.
 
 
 @lru_cache(maxsize=32)
-def _shelf(words: Path, stamp: int) -> store.Shelf:
+def _shelf(words: Path, stamp: tuple[int, ...]) -> store.Shelf:
     return store.Shelf(words.with_suffix(".npz"), words)
 
 

@@ -121,6 +121,14 @@ def test_outside_a_course_the_installed_ones_data_serve(tmp_path, monkeypatch):
     assert (data_root() / "data").is_dir()
 
 
+def test_a_learners_own_configuration_is_no_course(tmp_path, monkeypatch):
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+    monkeypatch.chdir(tmp_path)
+    assert data_root() != tmp_path
+    (tmp_path / "data").mkdir()
+    assert data_root() == tmp_path
+
+
 def test_words_are_loaded_when_used():
     assert "grader.probe" in sys.modules
     with pytest.raises(AttributeError, match="no attribute 'nope'"):

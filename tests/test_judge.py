@@ -1,3 +1,5 @@
+import shutil
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,17 @@ def test_stored_inputs_never_change_and_fresh_ones_follow_the_seed(mini):
     assert np.array_equal(a.inputs["x"], again.inputs["x"])
     assert not np.array_equal(a.inputs["x"], b.inputs["x"])
     assert not np.array_equal(a.inputs["x"], one.inputs["x"])
+
+
+def test_numbers_that_alone_were_built_anew_are_seen(mini, tmp_path):
+    shutil.copytree(mini.root / "data", tmp_path / "data")
+    before = judge.stored(tmp_path, "twice", None).cases[0].inputs["x"]
+    (file,) = (tmp_path / "data").glob("*.npz")
+    with np.load(file) as held:
+        arrays = {name: held[name] + held[name].dtype.type(1) for name in held.files}
+    np.savez(file, **arrays)
+    after = judge.stored(tmp_path, "twice", None).cases[0].inputs["x"]
+    assert np.allclose(after, before + 1)
 
 
 def test_stored_and_fresh_plans_decide_alike(mini, tf):

@@ -18,7 +18,7 @@ from ..contract import Case
 from ..direct import directly
 from ..quiet import quiet
 from . import op_gradient, table
-from .failure import of_exception
+from .failure import PROBES, of_exception
 from .modes import MODES
 from .outcome import UNTOUCHED, Key, Observation, Outcome, of
 from .request import Request, asked, request
@@ -39,7 +39,7 @@ def _chapters_own(name: str, text: str) -> Probe:
     # AutoGraph looks for the module and for the source of what it converts; where it finds none
     # it warns, and leaves the learner's own `if` and `for` unconverted, too.
     sys.modules[module.__name__] = module
-    file = "<chapter probes>"
+    file = PROBES
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     exec(compile(text, file, "exec"), module.__dict__)
     probe: Probe = getattr(module, name)

@@ -13,6 +13,8 @@ from .outcome import Outcome
 _OURS = str(Path(__file__).resolve().parents[1])
 _LIBRARIES = (sysconfig.get_paths()["purelib"], sysconfig.get_paths()["stdlib"], sys.prefix)
 _LIMIT = 600
+PROBES = "<chapter probes>"  # what a chapter's probes.py is compiled as
+OTHERS = ("<frozen", "<string>", "<attrs", "<__array_function__", PROBES)
 
 
 def of_exception(error: BaseException) -> Outcome:
@@ -27,20 +29,33 @@ def of_exception(error: BaseException) -> Outcome:
         message = told[-1]
     # Names of generated nodes say nothing to whoever wrote the function.
     message = re.sub(r"\{\{function_node .*?\}\}\s*|\s*\[\[\{\{.*", "", message, flags=re.DOTALL)
+    told = _told_by_autograph(message)
     if "in user code:" in message:
         message = re.split(r"\n\s*\n", message.strip())[-1].strip()
         message = re.sub(rf"^{re.escape(type(error).__name__)}:\s*", "", message)
     message = message if len(message) <= _LIMIT else message[:_LIMIT] + " …"
     detail: dict[str, object] = {"type": type(error).__name__}
     frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_learners(f.filename)]
-    if frames:
+    if told is not None:
+        detail |= {"line": told[0], "code": told[1]}
+    elif frames:
         detail |= {"line": frames[-1].lineno, "code": (frames[-1].line or "").strip()}
     return Outcome("error", text=message, detail=detail)
+
+
+def _told_by_autograph(message: str) -> tuple[int, str] | None:
+    """Line number and code of the learner's last line in AutoGraph's report of "user code": the
+    frames themselves are of code that AutoGraph has written."""
+    if "in user code:" not in message:
+        return None
+    lines = re.findall(r'File "(.+?)", line (\d+), in .*\n\s*(.*)', message)
+    theirs = [(int(number), code.strip()) for file, number, code in lines if _is_learners(file)]
+    return theirs[-1] if theirs else None
 
 
 def _is_learners(filename: str) -> bool:
     if filename.startswith(_OURS):
         return False
     if "ipykernel_" in filename or filename.startswith("<"):
-        return not filename.startswith(("<frozen", "<string>", "<attrs", "<__array_function__"))
+        return not filename.startswith(OTHERS)
     return not filename.startswith(_LIBRARIES) and "__autograph_generated_file" not in filename

@@ -159,7 +159,8 @@ def _predicted(key: Key, found: list[Finding], own: dict[str, Term]) -> str | No
         given = key.mistakes[name]
         told = [(f, said(given, f.case.name, f.mode, f.key)) for f in found]
         spoken = [(f, value) for f, value in told if value is not SILENT]
-        telling = sum(not f.right for f, _ in spoken)
+        # Numbers tell a mistake: a dtype is as wrong whatever they are.
+        telling = sum(not f.right and f.status != "dtype" for f, _ in spoken)
         if telling and all(_as_predicted(f, value) for f, value in spoken):
             scores[name] = telling
     # max keeps the first of equals: the exercise's own mistakes stand before the automatic ones.

@@ -162,6 +162,12 @@ def test_a_wrong_dtype_is_named():
     assert got.mistake == "dtype"
 
 
+def test_a_wrong_dtype_is_no_sign_of_a_mistake_with_the_same_numbers():
+    same = Mistake("same", "says", lambda case: {"gradient:x": truth(case)["gradient:x"]})
+    got = verdict(exercise=replace(BASE, mistakes=(same,)), gradient_x=Outcome("array", GX))
+    assert got.mistake == "dtype"
+
+
 def test_only_the_part_asked_for_is_judged():
     assert verdict("value", gradient_x=None).passed
     assert not verdict("gradient", gradient_x=None).passed
