@@ -15,24 +15,39 @@ from .app import out
 if TYPE_CHECKING:
     from ..grading import Row
 
+COLUMN = 16  # characters that an exercise's column needs, its border included
+
 
 def show(course: Course, chapter: Chapter, only: Collection[str] | None = None) -> None:
     """Prints the scores and named mistakes of a chapter, of all students or of those in `only`."""
     from ..grading import rows
 
     found = rows(course, chapter, only)
-    exercises = list(chapter.exercises())
-    table = Table(title=Text(f"{chapter.name}: students × exercises"), show_lines=True)
-    table.add_column("student", no_wrap=True)
-    table.add_column("score", justify="right")
-    for exercise in exercises:
-        table.add_column(Text(exercise), overflow="fold")
-    for row in found:
-        cells = [_cell(row.of(exercise), row.mistakes(exercise)) for exercise in exercises]
-        table.add_row(Text(printable(row.student)), _score(row), *cells)
-    # A class is wider than most terminals: lines may be long, a reader can scroll.
-    width = max(out.width, 22 + 16 * len(exercises))
-    out.print(table, width=width, soft_wrap=True)
+    for exercises in _side_by_side(list(chapter.exercises())):
+        table = Table(title=Text(f"{chapter.name}: students × exercises"), show_lines=True)
+        table.add_column("student", no_wrap=True)
+        table.add_column("score", justify="right")
+        for exercise in exercises:
+            table.add_column(Text(exercise), overflow="fold")
+        for row in found:
+            cells = [_cell(row.of(exercise), row.mistakes(exercise)) for exercise in exercises]
+            table.add_row(Text(printable(row.student)), _score(row), *cells)
+        _print(table, 22 + COLUMN * len(exercises))
+
+
+def _side_by_side(exercises: list[str]) -> list[list[str]]:
+    """The exercises of each table: on a terminal, which would break long lines, as many as fit."""
+    fit = max(1, (out.width - 22) // COLUMN) if out.is_terminal else len(exercises) or 1
+    return [exercises[at : at + fit] for at in range(0, len(exercises), fit)] or [[]]
+
+
+def _print(table: Table, width: int) -> None:
+    """rich has no table that is wider than its console."""
+    narrow, out.width = out.width, max(out.width, width)
+    try:
+        out.print(table, soft_wrap=True)
+    finally:
+        out.width = narrow
 
 
 def _score(row: Row) -> Text:

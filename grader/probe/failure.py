@@ -29,15 +29,15 @@ def of_exception(error: BaseException) -> Outcome:
         message = told[-1]
     # Names of generated nodes say nothing to whoever wrote the function.
     message = re.sub(r"\{\{function_node .*?\}\}\s*|\s*\[\[\{\{.*", "", message, flags=re.DOTALL)
-    told = _told_by_autograph(message)
+    reported = _told_by_autograph(message)
     if "in user code:" in message:
         message = re.split(r"\n\s*\n", message.strip())[-1].strip()
         message = re.sub(rf"^{re.escape(type(error).__name__)}:\s*", "", message)
     message = message if len(message) <= _LIMIT else message[:_LIMIT] + " …"
     detail: dict[str, object] = {"type": type(error).__name__}
     frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_learners(f.filename)]
-    if told is not None:
-        detail |= {"line": told[0], "code": told[1]}
+    if reported is not None:
+        detail |= {"line": reported[0], "code": reported[1]}
     elif frames:
         detail |= {"line": frames[-1].lineno, "code": (frames[-1].line or "").strip()}
     return Outcome("error", text=message, detail=detail)

@@ -1,5 +1,6 @@
 import io
 
+import pytest
 from rich.console import Console
 
 from grader.cli import table
@@ -19,3 +20,22 @@ def test_what_students_have_a_say_in_is_text_and_a_penalty_is_told(tmp_path, mon
     for words in ("[/x]\\x1b[2J", "[red]sign[/y]", "2 off: late", "3/3"):
         assert words in said
     assert "\x1b[2J" not in said
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_wide_class_is_readable_at_80_columns(tmp_path, monkeypatch, terminal):
+    page = io.StringIO()
+    console = Console(file=page, width=80, force_terminal=terminal, color_system=None)
+    monkeypatch.setattr(table, "out", console)
+    names = [f"exercise_{n:02}" for n in range(12)]
+    found = [Row("ann", {name: {"value": Cell(0, 3, "unattempted")} for name in names})]
+    monkeypatch.setattr("grader.grading.rows", lambda *_: found)
+    monkeypatch.setattr(Chapter, "exercises", lambda _: dict.fromkeys(names))
+    table.show(Course(tmp_path), Chapter(tmp_path, "01_one"))
+    lines = page.getvalue().splitlines()
+    for name in names:
+        assert any(name in line for line in lines)
+    assert page.getvalue().count("not attempted") == 12
+    assert max(map(len, lines)) <= (80 if terminal else 250)
+    assert page.getvalue().count("01_one: ") == (4 if terminal else 1)
+    assert console.width == 80
