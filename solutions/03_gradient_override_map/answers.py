@@ -56,6 +56,34 @@ def op_types(fn, *args):
     skip = ("Placeholder", "Const", "NoOp", "Identity")
     return [op.type for op in graph.get_operations() if op.type not in skip]
 """,
+        "ok_generator": """
+def op_types(fn, *args):
+    graph = tf.function(fn).get_concrete_function(*args).graph
+    ends = {t.op.name for t in graph.outputs}
+    skip = ("Placeholder", "Const", "NoOp")
+    kept = (op for op in graph.get_operations() if op.type not in skip and op.name not in ends)
+    return map(lambda op: op.type, kept)
+""",
+        "ok_array": """
+def op_types(fn, *args):
+    with tf.Graph().as_default() as graph:
+        fn(*[tf.constant(a.numpy()) for a in args])
+    return np.array([op.type for op in graph.get_operations() if op.type != "Const"])
+""",
+        "repeats_lost": """
+def op_types(fn, *args):
+    graph = tf.function(fn).get_concrete_function(*args).graph
+    ends = {t.op.name for t in graph.outputs}
+    skip = ("Placeholder", "Const", "NoOp")
+    kept = [o for o in graph.get_operations() if o.type not in skip and o.name not in ends]
+    return list(dict.fromkeys(op.type for op in kept))
+""",
+        "order_lost_2": """
+def op_types(fn, *args):
+    with tf.Graph().as_default() as graph:
+        fn(*[tf.constant(a.numpy()) for a in args])
+    return {op.type for op in graph.get_operations()} - {"Const", "Placeholder"}
+""",
         "order_lost": """
 def op_types(fn, *args):
     with tf.Graph().as_default() as graph:
@@ -136,6 +164,21 @@ def times_five(x):
         y = tf.identity(x)
     return y
 """,
+        "ok_in_its_own_function": """
+@tf.function
+def times_five(x):
+    with overriding({"Identity": register(lambda op, grad: 5.0 * grad)}):
+        return tf.identity(x)
+""",
+        "another_tool_2": """
+def times_five(x):
+    return tf.stop_gradient(-4.0 * x) + 5.0 * x
+""",
+        "another_tool_3": """
+@tf.function
+def times_five(x):
+    return tf.stop_gradient(-4.0 * x) + 5.0 * tf.identity(x)
+""",
         "true_derivative": """
 def times_five(x):
     with overriding({"identity": register(lambda op, grad: 5.0 * grad)}):
@@ -197,6 +240,12 @@ def reverse_gradient(x, strength):
     with overriding({"Identity": register(lambda op, grad: -grad)}):
         return tf.identity(strength * x)
 """,
+        "strength_lost_2": """
+def reverse_gradient(x, strength):
+    strength = min(strength, 1.0)
+    with overriding({"Identity": register(lambda op, grad: -strength * grad)}):
+        return tf.identity(x)
+""",
         "strength_lost": """
 def reverse_gradient(x, strength):
     with overriding({"Identity": register(lambda op, grad: -grad)}):
@@ -225,6 +274,17 @@ def floor_passthrough(x):
 def floor_passthrough(x):
     with tf.compat.v1.get_default_graph().gradient_override_map({"Floor": "Identity"}):
         return tf.math.floor(x, name="steps")
+""",
+        "ok_in_its_own_function": """
+@tf.function
+def floor_passthrough(x):
+    with overriding({"Floor": "Identity"}):
+        return tf.floor(x)
+""",
+        "another_tool_2": """
+@tf.function
+def floor_passthrough(x):
+    return x + tf.stop_gradient(tf.floor(x) - x)
 """,
         "true_derivative": """
 def floor_passthrough(x):

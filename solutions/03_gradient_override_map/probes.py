@@ -1,8 +1,28 @@
 """Probes of this chapter. They run beside the learner's code and know no answer."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from grader.probe.modes import MODES
+
+
+def listed(answer, case, mode):
+    """A list of words, also where it comes as an array, a map or a generator.
+
+    A set has no order that could be judged: it is sorted, as others do who lose the order.
+    """
+
+    def as_list(*given):
+        found = answer(*given)
+        if isinstance(found, set | frozenset):
+            return sorted(found)
+        if isinstance(found, np.ndarray):
+            return found.tolist()
+        return list(found) if isinstance(found, Iterator) else found
+
+    return MODES[mode](as_list, case)
 
 
 def mapped(answer, case, mode):
@@ -18,10 +38,13 @@ def _mapped(answer, case):
 
     with tf.Graph().as_default() as graph:
         answer(*(tf.constant(value) for value in case.inputs.values()))
-    found = [op for op in graph.get_operations() if op.type == case.options["op"]]
+    made = graph.as_graph_def()
+    # A tf.function of the learner's own is a call here; its ops stand in the library.
+    nodes = [*made.node, *(n for f in made.library.function for n in f.node_def)]
+    found = [node for node in nodes if node.op == case.options["op"]]
     if not found:
         return "absent"
-    return "mapped" if any("_gradient_op_type" in op.node_def.attr for op in found) else "plain"
+    return "mapped" if any("_gradient_op_type" in n.attr for n in found) else "plain"
 
 
 def in_model(answer, case, mode):

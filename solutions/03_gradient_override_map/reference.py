@@ -83,6 +83,17 @@ ONE_TO_ONE = {
     ),
     "lambda x: tf.exp(x) + x ** 2.0": (["Exp", "Pow", "AddV2"], ["Exp", "pow", "add"]),
 }
+REPEATED = {
+    "lambda x: x * x * x": (["Mul", "Mul"], ["mul", "mul_1"]),
+    "lambda x: tf.floor(x) + tf.floor(-x)": (
+        ["Floor", "Neg", "Floor", "AddV2"],
+        ["Floor", "Neg", "Floor_1", "add"],
+    ),
+    "lambda x: tf.sin(x) * tf.sin(2.0 * x)": (
+        ["Sin", "Mul", "Sin", "Mul"],
+        ["Sin", "mul", "Sin_1", "mul_1"],
+    ),
+}
 WITH_IDENTITIES = {
     "lambda x: tf.identity(tf.sign(x)) * x": (
         ["Sign", "Identity", "Mul"],
@@ -103,12 +114,12 @@ PRODUCTS = {
     3: (["BatchMatMulV2", "AddV2"], ["matmul", "add"]),
 }
 PRODUCT = "lambda x, y: x @ y + y"
+ONE_ARGUMENT = ONE_TO_ONE | REPEATED | WITH_IDENTITIES | TWO_OUTPUTS
 
 
 def op_types_cases(rng):
-    cases = []
-    for text in rng.choice(list(ONE_TO_ONE), 4, replace=False):
-        cases.append(_types_case(rng, str(text), None))
+    texts = [*rng.choice(list(ONE_TO_ONE), 3, replace=False), rng.choice(list(REPEATED))]
+    cases = [_types_case(rng, str(text), None) for text in texts]
     for pool in (WITH_IDENTITIES, TWO_OUTPUTS):
         cases.append(_types_case(rng, str(rng.choice(list(pool))), "robust"))
     for rank in (2, 3):
@@ -129,7 +140,7 @@ def traced(case: Case) -> tuple[list[str], list[str]]:
     text = case.inputs["fn"].text
     if text == PRODUCT:
         return PRODUCTS[case.inputs["x"].ndim]
-    return (ONE_TO_ONE | WITH_IDENTITIES | TWO_OUTPUTS)[text]
+    return ONE_ARGUMENT[text]
 
 
 def _outputs(case: Case) -> int:
@@ -139,6 +150,10 @@ def _outputs(case: Case) -> int:
 def _tf_names(case: Case):
     lower = [name.lower() for name in traced(case)[0]]
     return {"value": Either([f"tf.{name}" for name in lower], lower)}
+
+
+def _once_each(case: Case) -> list[str]:
+    return list(dict.fromkeys(traced(case)[0]))
 
 
 op_types = Exercise(
@@ -181,12 +196,19 @@ op_types = Exercise(
             part="robust",
         ),
         Mistake(
+            "repeats lost",
+            "A type that fn emits twice stands in your list once. Every op counts, in the order "
+            "in which fn made them.",
+            lambda case: {"value": _once_each(case)},
+        ),
+        Mistake(
             "order lost",
             "The types are right, their order is not: a set or a sort has lost it. "
             "graph.get_operations() gives the order in which fn made them.",
-            lambda case: {"value": sorted(traced(case)[0])},
+            lambda case: {"value": Either(sorted(traced(case)[0]), sorted(_once_each(case)))},
         ),
     ),
+    probe="listed",
     reread=TYPES,
     also=(
         "A tf.Graph has no return Identities to remove: with tf.Graph().as_default() as graph: "
@@ -321,7 +343,7 @@ times_five = Exercise(
             "factor on the forward",
             "The value is 5·x. The forward pass must not change: multiply in the rule, not in "
             "the function.",
-            lambda case: {"value": 5 * case.arrays["x"], "gradient mapped": "absent"},
+            lambda case: {"value": 5 * case.arrays["x"]},
         ),
         Mistake(
             "applied twice",
@@ -390,7 +412,7 @@ reverse_gradient = Exercise(
         ),
         Mistake(
             "strength lost",
-            "The gradient is reversed but not scaled: multiply by strength too.",
+            "The gradient is −1 times the upstream one where −strength times it is asked.",
             lambda case: {"gradient:x": -up(case)},
         ),
     ),

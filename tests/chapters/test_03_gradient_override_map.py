@@ -6,7 +6,11 @@ import mpmath
 import numpy as np
 import pytest
 
+from grader.build.cells import read
+from grader.checking import evaluate
 from grader.course import Course
+from grader.lint.answers import wrongly
+from grader.lint.space import answer, setup
 from grader.probe.modes import compile_source
 
 CHAPTER = Course.find().chapter("03")
@@ -74,6 +78,52 @@ def test_hard_tanh_is_sign_blurred_by_uniform_noise(name):
                 continue
             slope = mpmath.diff(blurred_sign, mpmath.mpf(float(x)), h=mpmath.mpf("1e-6"))
             assert truth[index] == pytest.approx(float(slope) * case.upstream[index], abs=1e-6)
+
+
+SEEDS = (None, 1, 2, 3)
+MENDED = {
+    "op_types": ("ok_generator", "ok_array", "repeats_lost", "order_lost", "order_lost_2"),
+    "times_five": ("ok_in_its_own_function", "factor_on_the_forward", "another_tool_2",
+                   "another_tool_3"),
+    "floor_passthrough": ("ok_in_its_own_function", "not_a_floor", "another_tool_2"),
+    "reverse_gradient": ("strength_lost", "strength_lost_2"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def space():
+    return setup(CHAPTER)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", MENDED)
+def test_answers_get_the_verdict_of_their_name_on_any_draw(space, name, seed):
+    solution = next(c for c in read(CHAPTER).cells if c.metadata.get("answer") == name).source
+    written = CHAPTER.load("answers").ANSWERS[name]
+    tried = {"the solution": solution} | {what: written[what] for what in MENDED[name]}
+    for what, source in tried.items():
+        verdict = evaluate(name, answer(source, what, name, space), seed)
+        assert wrongly(what, verdict) is None, what
+
+
+def test_a_wrong_gradient_in_a_function_of_its_own_is_refused(tf, space):
+    """The map is found in the function, and the numbers are judged all the same."""
+
+    @tf.function
+    def four(x):
+        with space["overriding"]({"Identity": space["register"](lambda op, grad: 4.0 * grad)}):
+            return tf.identity(x)
+
+    @tf.function
+    def beside(x):
+        with space["overriding"]({"Identity": space["register"](lambda op, grad: 5.0 * grad)}):
+            tf.identity(x)
+        return tf.identity(x)
+
+    assert evaluate("times_five", four, 1).mistake == "constant factor"
+    assert not evaluate("times_five", beside, 1).passed
+    for part in ("gradient", "robust"):
+        assert not evaluate("times_five", beside, 1, part).passed
 
 
 def test_the_edges_are_among_the_inputs():
@@ -169,8 +219,7 @@ def through(tf):
 
 
 def test_op_types_and_node_names_are_what_tensorflow_traces(tf):
-    pool = REFERENCE.ONE_TO_ONE | REFERENCE.WITH_IDENTITIES | REFERENCE.TWO_OUTPUTS
-    rows = [(text, (3,), 1, row) for text, row in pool.items()]
+    rows = [(text, (3,), 1, row) for text, row in REFERENCE.ONE_ARGUMENT.items()]
     rows += [(REFERENCE.PRODUCT, (2,) * r, 2, row) for r, row in REFERENCE.PRODUCTS.items()]
     for text, shape, count, row in rows:
         made = tf.function(compile_source(text)).get_concrete_function(*[tf.ones(shape)] * count)
