@@ -85,7 +85,7 @@ def magnitude_mask(weights, keep):
     count = {count}
     places = {places}
     mask = tf.reduce_any(tf.one_hot(places, tf.size(flat), True, False), axis=0)
-    return tf.reshape(mask, weights.shape)
+    return tf.cast(tf.reshape(mask, weights.shape), {dtype})
 """
 
 
@@ -93,8 +93,9 @@ def _mask(
     flat="tf.abs(tf.reshape(weights, [-1]))",
     count="round(keep * flat.shape[0])",
     places="tf.math.top_k(flat, count).indices",
+    dtype="tf.bool",
 ):
-    return MASK.format(flat=flat, count=count, places=places)
+    return MASK.format(flat=flat, count=count, places=places, dtype=dtype)
 
 
 _MOVES = {
@@ -331,6 +332,10 @@ def update_subset(optimizer, variables, gradients, names):
             pairs="[(g, v) for g, v in zip(gradients, variables) "
             "if any(name in v.name for name in wanted)]"
         ),
+        "zeros_taken_off_the_name": _subset(
+            wanted="wanted = [name.rstrip(':0') for name in names]",
+            pairs="[(g, v) for g, v in zip(gradients, variables) if v.name.rstrip(':0') in wanted]",
+        ),
         "suffix_of_the_name": _subset(
             pairs="[(g, v) for g, v in zip(gradients, variables) if v.name in wanted]"
         ),
@@ -397,6 +402,18 @@ def magnitude_mask(weights, keep):
     border = tf.sort(tf.reshape(size, [-1]), direction="DESCENDING")[count - 1]
     return size >= border
 """,
+        "ok_numpy": """
+def magnitude_mask(weights, keep):
+    size = np.abs(weights.numpy()).ravel()
+    mask = np.zeros(size.size, bool)
+    mask[np.argsort(-size, kind="stable")[: round(keep * size.size)]] = True
+    return tf.constant(mask.reshape(weights.shape))
+""",
+        "another_rounding1": _mask(count="int(keep * flat.shape[0])"),
+        "another_rounding2": _mask(count="int(np.ceil(keep * flat.shape[0]))"),
+        "another_rounding3": _mask(count="int(keep * flat.shape[0] + 0.5)"),
+        "mask_of_numbers1": _mask(dtype="weights.dtype"),
+        "mask_of_numbers2": _mask(dtype="tf.int32"),
         "raises_shape": _mask(flat="tf.abs(weights) + tf.zeros([2, 99])"),
     },
 }

@@ -99,6 +99,14 @@ def _per_entry(optimizer, variable):
     return [slots[place].numpy() for slots in found if slots]
 
 
+def mask(answer, case, mode):
+    """magnitude_mask: the mask and its dtype."""
+    given = answer(_tensor(case.inputs["weights"]), case.inputs["keep"])
+    if given is None or _blank(given):
+        return {"value": given}
+    return {"value": given, "dtype": np.asarray(given).dtype.name}
+
+
 def update_subset(answer, case, mode):
     """One call per step, each with the names of that step; the optimizer comes unbuilt."""
     o, given = case.options, case.inputs

@@ -5,6 +5,8 @@ never asked. Formulas: Kingma and Ba, "Adam" (2015); Loshchilov and Hutter, "Ada
 Dozat, "Nadam" (2016); Reddi et al., "amsgrad" (2018), each in the form that Keras 3 documents.
 """
 
+import math
+
 import numpy as np
 
 from grader import draw
@@ -368,6 +370,10 @@ def _chosen(name, names):
     return name in {n.removesuffix(":0") for n in names}
 
 
+def _stripped(name, names):
+    return name.rstrip(":0") in {n.rstrip(":0") for n in names}
+
+
 def subset_run(case, chosen=_chosen, zeros=False):
     """Adam or AdamW on several variables; `zeros` feeds zero gradients to those not chosen."""
     a, o = case.arrays, case.options
@@ -401,8 +407,8 @@ def _subset_case(rng, name, shapes, names, options, part, flavour="tf", dtype="f
 
 
 def subset_cases(rng):
-    shapes = {"kernel": (2, 2), "bias": (2,), "kernel_2": (2, 2)}
-    turns = [["kernel", "bias"], ["bias"], ["bias:0", "kernel_2"], ["kernel:0"]]
+    shapes = {"kernel_1": (2, 2), "bias": (2,), "kernel_10": (2, 2)}
+    turns = [["kernel_1", "bias"], ["bias"], ["bias:0", "kernel_10"], ["kernel_1:0"]]
     adam, adamw = {"kind": "Adam"}, {"kind": "AdamW", "weight_decay": 0.25}
     keras_turns = [["bias"], ["kernel", "bias"], ["kernel:0"]]
     layer = {"kernel": (3, 2), "bias": (2,)}
@@ -466,7 +472,7 @@ def _mask(case, key, count=None):
 
 
 def mask_truth(case):
-    return _mask(case, lambda w: -np.abs(w))
+    return {**_mask(case, lambda w: -np.abs(w)), "dtype": "bool"}
 
 
 def by_threshold(case):
@@ -498,24 +504,31 @@ def pruned_fraction(case):
     return _mask(case, lambda w: -np.abs(w), round((1 - keep) * w.size))
 
 
-def _mask_case(rng, name, shape, keep, part, dtype="float32", tied=False, modes=CALLED):
+def another_rounding(case):
+    """keep · n rounded down, up, or from one half on up, where that is another count."""
+    share = case.inputs["keep"] * case.arrays["weights"].size
+    counts = {int(share), math.ceil(share), int(share + 0.5)} - {round(share)}
+    given = [_mask(case, lambda w: -np.abs(w), count)["value"] for count in sorted(counts)]
+    return {"value": Either(*given)} if given else {}
+
+
+def _mask_case(rng, name, shape, keep, part, dtype="float32", tied=False):
     weights = draw.upstream(rng, shape, dtype)
     if tied:  # magnitudes from a small set, so that the border runs through equals
         weights = (np.sign(weights) * rng.permutation([1, 2, 2, 2, 2, 2, 3, 3])).astype(dtype)
     inputs = {"weights": weights, "keep": keep}
-    return Case(name, inputs, part=part, modes=modes, wants=("value",))
+    return Case(name, inputs, part=part, modes=CALLED, wants=("value",))
 
 
 def mask_cases(rng):
+    # keep · n: 2.7 goes up, 12.4 down, and 4.5 to the even neighbour.
     return [
-        _mask_case(rng, "ten weights, keep 0.3", (10,), 0.3, "value"),
+        _mask_case(rng, "nine weights, keep 0.3", (9,), 0.3, "value"),
         _mask_case(rng, "eight weights with ties, keep 0.5", (8,), 0.5, "value", tied=True),
-        _mask_case(rng, "a kernel of shape (4, 5), keep 0.6", (4, 5), 0.6, "value", modes=BOTH),
+        _mask_case(rng, "a kernel of shape (4, 5), keep 0.62", (4, 5), 0.62, "value"),
         _mask_case(rng, "a scalar, kept", (), 1.0, "robust"),
         _mask_case(rng, "nothing kept", (3,), 0.0, "robust"),
-        _mask_case(
-            rng, "float64, shape (2, 2, 3)", (2, 2, 3), 0.25, "robust", "float64", modes=TRACED
-        ),
+        _mask_case(rng, "float64, shape (2, 3, 3)", (2, 3, 3), 0.25, "robust", "float64"),
     ]
 
 
@@ -732,8 +745,8 @@ EXERCISES = [
             ),
             Mistake(
                 "counter put back",
-                "The weights are right, but the optimizer's step counter does not go on. It is "
-                "global: put back only what has one entry per weight.",
+                "The optimizer's step counter does not go on, so later steps have another size. It "
+                "is global: put back only what has one entry per weight.",
                 lambda case: {"steps counted": _counted(case)},
             ),
             Mistake(
@@ -787,10 +800,16 @@ EXERCISES = [
             ),
             Mistake(
                 "part of a name",
-                "kernel is also a part of kernel_2. Compare whole names.",
+                "kernel_1 is also a part of kernel_10. Compare whole names.",
                 lambda case: subset_run(
                     case, lambda name, names: any(n.removesuffix(":0") in name for n in names)
                 ),
+            ),
+            Mistake(
+                "zeros taken off the name",
+                "rstrip(':0') takes off every : and 0 at the end: kernel_10 becomes kernel_1, and "
+                "moves with it. Take off the suffix ':0' alone.",
+                lambda case: subset_run(case, _stripped),
             ),
             Mistake(
                 "suffix of the name",
@@ -870,6 +889,7 @@ EXERCISES = [
         cases=mask_cases,
         truth=mask_truth,
         parts={"value": 3, "robust": 1},
+        probe="mask",
         hints=(
             "Sort the magnitudes of the flat weights and mark the first round(keep · n) places. A "
             "threshold cannot tell equal magnitudes apart; places can.",
@@ -899,6 +919,17 @@ EXERCISES = [
                 "Where magnitudes are equal at the border, a threshold keeps all of them or none, "
                 "and the count is off. Exactly round(keep · n) are asked, lower index first.",
                 ties,
+            ),
+            Mistake(
+                "another rounding",
+                "The count is off by one. Python's round takes the nearest whole number, and of "
+                "two equally near ones the even one.",
+                another_rounding,
+            ),
+            Mistake(
+                "mask of numbers",
+                "The right entries, as numbers. A bool tensor is asked: tf.where takes no other.",
+                lambda case: {"dtype": Either("float32", "float64", "int32", "int64")},
             ),
         ),
         reread="Pruning, then fine-tuning",

@@ -1,5 +1,6 @@
 """Chapter 07, proved a second time: Adam at 50 digits, Keras itself, and every claim by running."""
 
+import math
 from itertools import combinations
 from pathlib import Path
 
@@ -7,7 +8,11 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from grader.build.cells import read
+from grader.checking import evaluate
 from grader.course import Course
+from grader.lint.answers import wrongly
+from grader.lint.space import answer
 from grader.telling import cases_for
 from grader.verdict.tolerance import allowed, relative
 
@@ -187,6 +192,41 @@ def test_magnitude_mask(exercise, case):
     want = np.array([before(i) < count for i in range(len(flat))])
     assert np.array_equal(exercise.truth(case)["value"].ravel(), want)
     assert exercise.truth(case)["value"].sum() == count
+
+
+def test_counts_are_rounded_up_down_and_to_even():
+    shares = [
+        c.inputs["keep"] * c.arrays["weights"].size for e, c in CASES if e.id == "magnitude_mask"
+    ]
+    wrong = {"down": int, "up": math.ceil, "from one half on up": lambda x: int(x + 0.5)}
+    for how in wrong.values():
+        assert any(how(share) != round(share) for share in shares)
+
+
+ANSWERS = CHAPTER.load("answers").ANSWERS
+JUDGED = [
+    ("magnitude_mask", "ok_numpy"),
+    ("magnitude_mask", "another_rounding1"),
+    ("magnitude_mask", "another_rounding2"),
+    ("magnitude_mask", "another_rounding3"),
+    ("magnitude_mask", "mask_of_numbers1"),
+    ("magnitude_mask", "mask_of_numbers2"),
+    ("magnitude_mask", "ties"),
+    ("update_subset", "zeros_taken_off_the_name"),
+    ("update_subset", "part_of_a_name"),
+    ("frozen_step", "counter_put_back"),
+    *((name, "the solution") for name in ("magnitude_mask", "update_subset", "drift")),
+]
+
+
+@pytest.mark.parametrize(("exercise", "name"), JUDGED)
+def test_answers_on_fresh_draws(tf, exercise, name):
+    """keep * n rounded otherwise, a mask that is not bool, kernel_10 taken for kernel_1."""
+    cell = next(c for c in read(CHAPTER).cells if c.metadata.get("answer") == exercise)
+    source = ANSWERS[exercise].get(name, cell.source)
+    given = answer(source, name, exercise, {"tf": tf, "np": np})
+    for seed in (2, 3, 4):
+        assert wrongly(name, evaluate(exercise, given, seed)) is None
 
 
 def motion(tf, optimizer, gradients, start=1.0):
