@@ -78,6 +78,11 @@ ANSWERS: dict[str, dict[str, str]] = {
             "mask = tf.cast(condition, upstream.dtype)",
         ),
         "upstream_to_both_branches": returns(WHERE, "upstream, upstream"),
+        "more_than_a_pair": returns(
+            WHERE,
+            "tf.where(condition, upstream, zeros), tf.where(condition, zeros, upstream), None, 17",
+            "zeros = tf.zeros_like(upstream)",
+        ),
         "raises": returns(WHERE, "tf.select(condition, upstream, 0.0 * upstream)"),
     },
     "where_grad_broadcast": {
@@ -97,6 +102,11 @@ def where_grad_broadcast(condition, x, y, upstream):
         "not_reduced_2": reduced(
             back="tf.reduce_sum(full, list(range(full.shape.rank - like.shape.rank)))"
         ),
+        "masked_by_multiplication": reduced(
+            pair="back(upstream * tf.cast(condition, upstream.dtype), x), "
+            "back(upstream * (1 - tf.cast(condition, upstream.dtype)), y)"
+        ),
+        "more_than_a_pair": reduced(pair="first, second, None"),
         "mean_for_sum": reduced(back="tf.reshape(tf.reduce_mean(full, axes), like.shape)"),
     },
     "safe_log": {

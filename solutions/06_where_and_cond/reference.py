@@ -70,7 +70,7 @@ def where_cases(rng):
 
 
 def pair(first, second):
-    return {"value[0]": np.asarray(first), "value[1]": np.asarray(second)}
+    return {"value[0]": np.asarray(first), "value[1]": np.asarray(second), "pair": True}
 
 
 def where_truth(case):
@@ -94,8 +94,15 @@ SWAPPED = (
     "branch, so the first gradient gets the upstream there."
 )
 
+MORE = Mistake(
+    "more than a pair",
+    "Two gradients are asked, and more came back. The condition's None is not asked for.",
+    answer=lambda c: {"pair": False},
+)
+
 where_grad = Exercise(
     id="where_grad",
+    probe="pairing",
     cases=where_cases,
     truth=where_truth,
     parts={"value": 1, "robust": 1},
@@ -117,11 +124,15 @@ where_grad = Exercise(
             "branch only; the other one did not influence it.",
             answer=lambda c: pair(c.arrays["upstream"], c.arrays["upstream"]),
         ),
+        MORE,
     ),
     also="the same select twice, the second time with tf.logical_not(condition).",
 )
 
 # --- where_grad_broadcast ------------------------------------------------------------------
+
+
+THREE_AXES = "three axes and two infinities"
 
 
 def broadcast_cases(rng):
@@ -130,7 +141,7 @@ def broadcast_cases(rng):
         ("stretched both ways", (2, 1), (1, 3), (), "float32", None, EAGER_AND_TRACED),
         ("float64", (3,), (2, 3), (3,), "float64", "robust", EAGER_AND_TRACED),
         ("scalars", (), (), (), "float32", "robust", EAGER),
-        ("three axes", (2, 1, 1), (3,), (1, 4, 1), "float32", "robust", EAGER),
+        (THREE_AXES, (2, 1, 1), (3, 1), (1, 1, 4), "float32", "robust", EAGER),
     )
     for name, c, x, y, dtype, part, modes in rows:
         full = np.broadcast_shapes(c, x, y)
@@ -140,6 +151,8 @@ def broadcast_cases(rng):
             "y": normal(rng, y, dtype),
             "upstream": upstream(rng, full, dtype),
         }
+        if name == THREE_AXES:  # one infinity to either branch, each in a sum of its own
+            inputs["upstream"][[0, 1], [0, 1], [0, 1]] = np.inf, -np.inf
         cases.append(Case(name, inputs, None, part, modes, VALUE))
     return cases
 
@@ -158,6 +171,15 @@ def broadcast_swapped(case):
     return pair(reduce_to(to_x, a["x"].shape), reduce_to(to_y, a["y"].shape))
 
 
+def broadcast_multiplied(case):
+    a = case.arrays
+    if np.isfinite(a["upstream"]).all():
+        return {}
+    with np.errstate(invalid="ignore"):
+        to_x, to_y = a["upstream"] * a["condition"], a["upstream"] * ~a["condition"]
+    return pair(reduce_to(to_x, a["x"].shape), reduce_to(to_y, a["y"].shape))
+
+
 def broadcast_mean(case):
     a, sums = case.arrays, broadcast_truth(case)
     sizes = [max(a["upstream"].size // a[name].size, 1) for name in "xy"]
@@ -166,6 +188,7 @@ def broadcast_mean(case):
 
 where_grad_broadcast = Exercise(
     id="where_grad_broadcast",
+    probe="pairing",
     cases=broadcast_cases,
     truth=broadcast_truth,
     parts={"value": 2, "robust": 1},
@@ -180,6 +203,7 @@ where_grad_broadcast = Exercise(
     ),
     mistakes=(
         Mistake("swapped", SWAPPED, answer=broadcast_swapped),
+        Mistake("masked by multiplication", BY_MULTIPLICATION, answer=broadcast_multiplied),
         Mistake(
             "not reduced",
             "The gradient has the shape of the result, not of its input. An input that was "
@@ -191,6 +215,7 @@ where_grad_broadcast = Exercise(
             "An input that was used several times gets the sum of what comes back, not the mean.",
             answer=broadcast_mean,
         ),
+        MORE,
     ),
     also="a tape around tf.where(condition, x, y): it reduces by the same rule.",
 )
@@ -204,8 +229,11 @@ def log_draw(rng, shape, dtype):
 
 def log_cases(rng):
     endless = np.array([np.inf, 2.0, -1.0], "float32")
+    # Alone, since the tolerance follows the largest gradient, which is 1e8 here.
+    small = np.array([1e-8, 1e-4], "float32")
     return [
         *at_points(rng, log_draw, 0.0, -1.5, 0.5, rows=CALLED),
+        Case("close to zero", {"x": small}, like(rng, small), None, EAGER),
         Case("an infinity", {"x": endless}, like(rng, endless), "robust", EAGER),
         compiled(rng, log_draw, 0.0, -1.5, 0.5),
     ]
@@ -285,8 +313,11 @@ def ratio_draw(rng, shape, dtype):
 
 
 def ratio_cases(rng):
+    # The textbook gradient loses digits here, too: a larger one beside it sets the tolerance.
+    near, up = np.array([[0.05, -0.05, 2.0], [0.5, -0.5, 3.0]], "float32")
     return [
         *at_points(rng, ratio_draw, 0.0, -1.5, 0.5, rows=CALLED),
+        Case("close to zero", {"x": near}, up, None, EAGER),
         compiled(rng, ratio_draw, 0.0, -1.5, 0.5),
     ]
 
@@ -538,11 +569,13 @@ def power_cases(rng):
         ("n = 1", 1, (3,), "float32", None, EAGER, BOTH),
         ("float64", 2, (3,), "float64", "robust", EAGER, BOTH),
         ("a scalar", 3, (), "float32", "robust", EAGER, BOTH),
-        ("a batch", 4, (2, 2, 3), "float32", "robust", EAGER, BOTH),
+        ("a batch, n = 12", 12, (2, 2, 3), "float32", "robust", EAGER, BOTH),
         ("float64, traced", 3, (2,), "float64", "robust", TRACED, VALUE),
     )
     for name, n, shape, dtype, part, modes, wants in rows:
-        x = with_points(away(uniform(rng, -1.6, 1.6, shape, dtype), (0.0,), 0.3), 0.0)
+        side = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
+        size = rng.uniform(*((0.8, 1.2) if n > 5 else (0.3, 1.6)), shape)
+        x = with_points(np.asarray(side * size).astype(dtype), 0.0)
         inputs = {"x": x, "n": np.array(n, "int32")}
         cases.append(Case(name, inputs, like(rng, x), part, modes, wants))
     return cases

@@ -4,7 +4,9 @@ import mpmath
 import numpy as np
 import pytest
 
+from grader.build.cells import read
 from grader.course import Course
+from grader.lint.space import answer, setup
 from grader.telling import cases_for
 
 CHAPTER = Course.find().chapter("06_where_and_cond")
@@ -63,8 +65,17 @@ def test_where_grad(case):
 def test_where_grad_broadcast(case):
     a, truth = case.arrays, EXERCISES["where_grad_broadcast"].truth(case)
     c, up = a["condition"], a["upstream"]
-    close(truth["value[0]"], differences(lambda v: np.sum(up * np.where(c, v, a["y"])), a["x"]))
-    close(truth["value[1]"], differences(lambda v: np.sum(up * np.where(c, a["x"], v)), a["y"]))
+    finite = np.isfinite(up)
+    known, endless = np.where(finite, up, 0.0), np.where(finite, 0.0, np.sign(up))
+    to_x, to_y = lambda v: np.where(c, v, a["y"]), lambda v: np.where(c, a["x"], v)
+    for got, select, of in ((truth["value[0]"], to_x, "x"), (truth["value[1]"], to_y, "y")):
+        # An entry whose sum holds an infinity is infinite, all others are as without any.
+        wanted, sign = (
+            differences(lambda v, w=w, s=select: np.sum(w * s(v)), a[of]) for w in (known, endless)
+        )
+        sign = np.rint(sign)
+        close(np.where(sign, 0.0, got), np.where(sign, 0.0, wanted))
+        np.testing.assert_array_equal(got[sign != 0], np.inf * np.sign(sign[sign != 0]))
 
 
 def elementwise(name, f, case, flat):
@@ -145,6 +156,84 @@ def test_learnable_threshold(case):
     close(truth["gradient:x"], differences(lambda v: soft(v, level), x), 1e-7)
     close(truth["gradient:threshold"], differences(lambda v: soft(x, v), level), 1e-7)
     close(truth["value"], x * np.heaviside(x - level, 0.0))
+
+
+# --- wrong answers that once passed -----------------------------------------------------------
+
+CHOSEN = "tf.where(condition, upstream, zeros), tf.where(condition, zeros, upstream)"
+REDUCED = """
+def where_grad_broadcast(condition, x, y, upstream):
+    zeros, mask = tf.zeros_like(upstream), tf.cast(condition, upstream.dtype)
+    def leading(g, like):
+        return tf.reshape(tf.reduce_sum(g, list(range(g.shape.rank - like.shape.rank))), like.shape)
+    def stretched(g, like):
+        ones = [i for i, n in enumerate(like.shape) if n == 1]
+        return tf.reduce_sum(g, ones, keepdims=True)
+    def either(g, like):
+        return leading(g, like) if g.shape.rank > like.shape.rank else stretched(g, like)
+    def both(g, like):
+        extra = list(range(g.shape.rank - like.shape.rank))
+        return stretched(tf.reduce_sum(g, extra), like)
+    first, second = tf.where(condition, upstream, zeros), tf.where(condition, zeros, upstream)
+    return {result}
+"""
+LOG = "def safe_log(x):\n    return tf.where(x > 0, tf.math.log({}), tf.zeros_like(x))\n"
+RATIO = """
+def safe_ratio(x):
+    near = tf.abs(x) < {}
+    safe = tf.where(near, tf.ones_like(x), x)
+    return tf.where(near, tf.ones_like(x), tf.sin(safe) / safe)
+"""
+REFUSED = [
+    ("where_grad", f"""
+def where_grad(condition, upstream):
+    zeros = tf.zeros_like(upstream)
+    return {CHOSEN}, None, 17
+"""),
+    ("where_grad_broadcast", REDUCED.format(result="either(first, x), either(second, y)")),
+    ("where_grad_broadcast", REDUCED.format(result="both(upstream * mask, x), both(second, y)")),
+    ("where_grad_broadcast", REDUCED.format(result="both(first, x), both(upstream * (1 - mask), y)")),
+    *(
+        ("safe_log", LOG.format(inside))
+        for inside in ("tf.nn.relu(x) + 1e-7", "tf.maximum(x, 1e-3)", "tf.maximum(x, 0.1)")
+    ),
+    *(("safe_ratio", RATIO.format(width)) for width in (0.1, 0.06)),
+    ("power_by_loop", """
+def power_by_loop(x, n):
+    return tf.while_loop(lambda i, p: i < n, lambda i, p: (i + 1, p * x), (tf.constant(1), x),
+                         maximum_iterations=4)[1]
+"""),
+]  # fmt: skip
+CELLS = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
+MENDED = sorted({name for name, _ in REFUSED})
+RIGHT = [
+    *((name, CELLS[name]) for name in MENDED),
+    ("where_grad_broadcast", REDUCED.format(result="both(first, x), both(second, y)")),
+    ("safe_log", LOG.format("tf.maximum(x, 1e-30)")),
+    ("safe_ratio", RATIO.format("1e-3")),
+]
+
+
+@pytest.fixture(scope="module")
+def space(tf):
+    return setup(CHAPTER)
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+@pytest.mark.parametrize(("name", "source"), REFUSED)
+def test_refused(space, name, source, seed):
+    from grader import evaluate
+
+    assert not evaluate(name, answer(source, "wrong", name, space), seed=seed).passed
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+@pytest.mark.parametrize(("name", "source"), RIGHT)
+def test_still_right(space, name, source, seed):
+    from grader import evaluate
+
+    verdict = evaluate(name, answer(source, "right", name, space), seed=seed)
+    assert verdict.passed, (verdict.says, verdict.first)
 
 
 # --- what the prose says ---------------------------------------------------------------------
