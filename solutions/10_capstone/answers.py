@@ -182,27 +182,38 @@ def prune_and_tune(model, x, y, keep):
         size = np.abs(kernel.numpy())
         {mask}
         masks.append(mask)
-        kernel.assign(kernel.numpy() * mask)
-    variables = model.trainable_variables
-    optimizer = tf.keras.optimizers.Adam(0.003)
+        {cut}
+    variables = {variables}
+    optimizer = {optimizer}
     optimizer.build(variables)
     for _ in range({epochs}):
-        for start in range(0, len(y), 32):
+        for start in range(0, {end}, 32):
             with tf.GradientTape() as tape:
                 loss = cross_entropy(y[start : start + 32], model(x[start : start + 32]))
             grads = tape.gradient(loss, variables)
             optimizer.apply_gradients(zip(grads, variables))
             {hold}
+    {after}
     return {model}
 
 def kernels(model):
     return [v for v in model.trainable_variables if len(v.shape) {axes}]
 """
+_HOLD = "[k.assign(k.numpy() * m) for k, m in zip(kernels(model), masks)]"
+_RANKED = """order = np.argsort(-size, axis=None, kind="stable")
+        mask = np.zeros(size.size)
+        mask[order[: {count}]] = 1
+        mask = mask.reshape(size.shape)"""
 _ARGS = {
     "before": "share = keep",
     "mask": "mask = size > np.sort(size, axis=None)[size.size - round(share * size.size) - 1]",
     "epochs": 5,
-    "hold": "[k.assign(k.numpy() * m) for k, m in zip(kernels(model), masks)]",
+    "cut": "kernel.assign(kernel.numpy() * mask)",
+    "variables": "model.trainable_variables",
+    "optimizer": "tf.keras.optimizers.Adam(0.003)",
+    "end": "len(y)",
+    "hold": _HOLD,
+    "after": "",
     "model": "model",
     "axes": "== 2",
 }
@@ -214,7 +225,34 @@ def _prune(**changes: object) -> str:
 
 PRUNE = {
     "ok_multiply": _prune(),
-    "ok_in_place": _prune(model="None"),
+    "ok_gradients_masked": _prune(hold="pass").replace(
+        "zip(grads, variables)", "masked(grads, variables, model, masks)"
+    )
+    + """
+def masked(grads, variables, model, masks):
+    held = {id(k): m for k, m in zip(kernels(model), masks)}
+    return [(g * held.get(id(v), 1.0), v) for g, v in zip(grads, variables)]
+""",
+    "ok_fit": """
+def prune_and_tune(model, x, y, keep):
+    masks = {}
+    for layer in model.layers:
+        size = tf.abs(tf.reshape(layer.kernel, [-1]))
+        rank = tf.argsort(tf.argsort(size, direction="DESCENDING", stable=True))
+        kept = tf.reshape(rank < round(keep * len(size)), layer.kernel.shape)
+        masks[layer.name] = tf.cast(kept, tf.float32)
+        layer.kernel.assign(layer.kernel * masks[layer.name])
+
+    class Hold(tf.keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            for layer in self.model.layers:
+                layer.kernel.assign(layer.kernel * masks[layer.name])
+
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(tf.keras.optimizers.Adam(0.003), loss)
+    model.fit(x, y, 32, 5, verbose=0, shuffle=False, callbacks=[Hold()])
+    return model
+""",
     "zeros_lost": _prune(hold="pass"),
     "wrong_end": _prune(mask="mask = size < np.sort(size, axis=None)[round(share * size.size)]"),
     "keep_taken_for_the_pruned_share": _prune(before="share = 1 - keep"),
@@ -223,7 +261,25 @@ PRUNE = {
         "every = np.sort(np.concatenate(sizes))",
         mask="mask = size > every[every.size - round(keep * every.size) - 1]",
     ),
+    "another_rounding1": _prune(mask=_RANKED.format(count="int(keep * size.size)")),
+    "another_rounding2": _prune(mask=_RANKED.format(count="int(np.ceil(keep * size.size))")),
+    "another_rounding3": _prune(mask=_RANKED.format(count="int(keep * size.size + 0.5)")),
     "not_tuned": _prune(epochs=0),
+    "pruned_after_training": _prune(
+        cut="pass",
+        hold="pass",
+        after="for kernel in kernels(model):\n"
+        "        size = np.abs(kernel.numpy())\n"
+        "        border = np.sort(size, axis=None)[size.size - round(keep * size.size)]\n"
+        "        kernel.assign(kernel.numpy() * (size >= border))",
+    ),
+    "kernels_left_out": _prune(variables="model.trainable_variables[-2:]"),
+    "biases_not_tuned": _prune(variables="kernels(model)"),
+    "tuned_too_little1": _prune(epochs=1, end="32"),
+    "tuned_too_little2": _prune(epochs=1),
+    "tuned_too_little3": _prune(optimizer="tf.keras.optimizers.Adam(0.001)"),
+    "tuned_too_little4": _prune(cut="pass", hold="pass", after=_HOLD),
+    "model_not_returned": _prune(model="None"),
     "biases_pruned": _prune(axes="> 0"),
     "raises_without_masks": _prune(mask="mask = magnitude_mask(size, keep)"),
 }

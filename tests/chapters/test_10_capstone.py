@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from grader.build.cells import read
 from grader.checking import evaluate
 from grader.contract import Accuracy
 from grader.course import Course
-from grader.lint.space import setup
+from grader.lint.answers import wrongly
+from grader.lint.space import answer, setup
 from grader.probe.modes import compile_source
-from grader.telling import cases_for
+from grader.telling import cases_for, draw, expected
 
 CHAPTER = Course.find(Path(__file__)).chapter("10")
 REFERENCE = CHAPTER.load("reference")
@@ -141,15 +143,85 @@ def test_the_minimum_is_one() -> None:
 
 
 def test_masks_keep_the_largest() -> None:
+    counts = []
     for case in cases_for(EXERCISES["prune_and_tune"], 1):
         for kernel in REFERENCE._kernels(case):
-            share = case.options["keep"]
-            assert share * kernel.size == round(share * kernel.size)  # no doubt about rounding
-            mask = REFERENCE.magnitude_mask(kernel, share)
-            assert mask.mean() == share
+            share = case.options["keep"] * kernel.size
+            mask = REFERENCE.magnitude_mask(kernel, case.options["keep"])
+            counts.append((share, int(mask.sum())))
             assert np.abs(kernel[mask]).min() > np.abs(kernel[~mask]).max()
+    # In the order of keep·n: up, down, and a tie that goes to the even number.
+    assert counts == [(pytest.approx(57.6), 58), (pytest.approx(14.4), 14), (10.5, 10)]
     ties = REFERENCE.magnitude_mask(np.array([[1.0, -1.0], [1.0, 0.5]]), 0.5)
     assert ties.tolist() == [[True, True], [False, False]]
+
+
+def in_keras(case: Any, weights: list[np.ndarray], held: bool) -> list[np.ndarray]:
+    """The fine-tuning by Keras's own fit, whose losses are float32; its weights, and the loss at last."""
+    keras = tf.keras
+    count = len(weights) // 2
+    layers = [
+        keras.layers.Dense(bias.size, "relu" if i + 1 < count else None, dtype="float64")
+        for i, bias in enumerate(weights[1::2])
+    ]
+    model = keras.Sequential(layers)
+    x, y = case.options["x"].astype(np.float64), case.options["y"]
+    model.build((None, x.shape[1]))
+    model.set_weights(weights)
+    if held:
+        for layer, kernel in zip(layers, weights[::2], strict=True):
+            layer.kernel.constraint = lambda k, kept=np.sign(np.abs(kernel)): k * kept  # noqa: B008
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(keras.optimizers.Adam(0.003), loss)
+    model.fit(x, y, batch_size=32, epochs=5, shuffle=False, verbose=0)
+    return [*model.get_weights(), np.asarray(loss(y, model(x)))]
+
+
+@pytest.mark.parametrize("held", [True, False], ids=["pruned first", "all entries"])
+def test_fine_tuning_against_keras(held: bool) -> None:
+    for case in cases_for(EXERCISES["prune_and_tune"], 1):
+        start, end = REFERENCE._weights(case, held), REFERENCE.tuned(case, held)
+        *found, loss = in_keras(case, start, held)
+        assert loss == pytest.approx(REFERENCE.cross_entropy(case, end), rel=1e-5)
+        for one, other in zip(end, found, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_pruning_last_falls_short_in_every_draw() -> None:
+    """The loss that is asked lies well between both, and every array moves far enough."""
+    exercise = EXERCISES["prune_and_tune"]
+    wanted = expected(exercise)
+    assert {name for name, _ in wanted} == {mistake.name for mistake in exercise.mistakes}
+    for seed in range(10):
+        cases, _ = draw(exercise, seed, wanted)
+        gains = []
+        for case in cases:
+            start, end = REFERENCE._weights(case), REFERENCE.tuned(case)
+            cut, low, last = (
+                REFERENCE.cross_entropy(case, w) for w in (start, end, REFERENCE.pruned_last(case))
+            )
+            gains.append((cut - last) / (cut - low))
+            assert cut - low > 0.01
+            assert low < case.options["enough"] < cut
+            moved = [np.abs(b - a).max() for a, b in zip(start, end, strict=True)]
+            assert min(moved) > 5e-3
+        assert min(gains) < REFERENCE.SHORT
+
+
+PRUNING = CHAPTER.load("answers").PRUNE
+
+
+JUDGED = ("another", "pruned_after", "kernels", "biases_not", "tuned", "model")
+
+
+@pytest.mark.parametrize("name", ["the solution", *(n for n in PRUNING if n.startswith(JUDGED))])
+def test_pruning_answers_on_fresh_draws(space: dict[str, Any], name: str) -> None:
+    """Biases or a kernel left out, one step, small steps, zeros only at the end, None returned."""
+    cells = [c for c in read(CHAPTER).cells if c.metadata.get("answer") == "prune_and_tune"]
+    source = PRUNING.get(name, cells[0].source)
+    given = answer(source, name, "prune_and_tune", dict(space))
+    for seed in (2, 3):
+        assert wrongly(name, evaluate("prune_and_tune", given, seed)) is None
 
 
 def test_the_digits_are_the_real_ones() -> None:
