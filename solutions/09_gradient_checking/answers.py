@@ -4,9 +4,10 @@ from __future__ import annotations
 
 _NUMERIC_LOOP = """
 def numeric_gradient(f, x, upstream, h):
+    h, given = {step}, x.dtype.as_numpy_dtype
     x = np.array({cast})
     up = np.array({up})
-    slopes = np.zeros(x.shape, x.dtype)
+    slopes = np.zeros(x.shape, {result})
     for i in np.ndindex(*x.shape):
         high, low = x.copy(), x.copy()
         high[i] += h
@@ -15,7 +16,14 @@ def numeric_gradient(f, x, upstream, h):
         slopes[i] = np.sum(up * change) / ({width})
     return slopes
 """
-_64 = {"cast": "x, np.float64", "up": "upstream, np.float64", "left": "h", "width": "2 * h"}
+_64 = {
+    "cast": "x, np.float64",
+    "up": "upstream, np.float64",
+    "left": "h",
+    "width": "2 * h",
+    "result": "x.dtype",
+    "step": "h",
+}
 
 NUMERIC = {
     "ok_loop": _NUMERIC_LOOP.format(**_64),
@@ -33,6 +41,16 @@ def numeric_gradient(f, x, upstream, h):
     "divided_by_h": _NUMERIC_LOOP.format(**_64 | {"width": "h"}),
     "upstream_lost": _NUMERIC_LOOP.format(**_64 | {"up": "1.0"}),
     "single_precision": _NUMERIC_LOOP.format(**_64 | {"cast": "x"}),
+    "result_narrowed": _NUMERIC_LOOP.format(**_64 | {"result": "given"}),
+    "not_the_quotient": """
+def numeric_gradient(f, x, upstream, h):
+    x = tf.cast(x, tf.float64)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return tape.gradient(y, x, output_gradients=tf.cast(upstream, tf.float64)).numpy()
+""",
+    "not_the_quotient_2": _NUMERIC_LOOP.format(**_64 | {"step": "1e-5"}),
     "entries_moved_together": """
 def numeric_gradient(f, x, upstream, h):
     x, upstream = tf.cast(x, tf.float64), tf.cast(upstream, tf.float64)
@@ -74,6 +92,8 @@ def best_step(f, x):
     "step_too_large": _STEP.format("1.0 * float(tf.reduce_max(tf.abs(x)))"),
     "one_step_for_every_dtype": _STEP.format("1e-5 * float(tf.reduce_max(tf.abs(x)))"),
     "scale_ignored": _STEP.format("float(np.finfo(x.dtype.as_numpy_dtype).eps) ** (1 / 3)"),
+    "one_step_for_all": _STEP.format("1e-3"),
+    "one_step_for_all_2": _STEP.format("1e-4"),
     "not_one_number": _STEP.format("0.01 * tf.ones_like(x)"),
 }
 
@@ -356,23 +376,31 @@ suspects = ["cumprod, a zero in front", "norm, at zero", "bessel_i1, at zero", "
 
 _EXPLAINS = """
 def surrogate_explains(f, surrogate, noise):
-    h, noise, agree = 0.05, np.asarray(noise, np.float64), []
+    h, noise, off, allowed = 0.05, np.asarray(noise, np.float64), [], []
     for x in {points}:
-        high, low = f(tf.constant(x + h + noise)), f(tf.constant(x - h + noise))
-        quotients = np.asarray(high - low) / (2 * h)
-        tolerance = 5 * quotients.std() {over} + 1e-6
+        high, low = np.asarray(f(tf.constant(x + h + noise))), np.asarray(f(x - h + noise))
+        quotients = (high - low) / {width}
         claimed = float(surrogate(tf.constant(x)))
-        agree.append({left} <= tolerance)
-    return all(agree)
+        off.append({left})
+        allowed.append({allowed})
+    off, allowed = np.array(off), np.array(allowed)
+    return bool({verdict})
 """
 _WHOLE = {
     "points": "np.linspace(-3, 3, 50)",
-    "over": "/ len(noise) ** 0.5",
+    "width": "(2 * h)",
     "left": "abs(quotients.mean() - claimed)",
+    "allowed": "5 * quotients.std() / len(noise) ** 0.5 + 1e-6",
+    "verdict": "np.all(off <= allowed)",
 }
 
+
+def _explainer(**changes: str) -> str:
+    return _EXPLAINS.format(**_WHOLE | changes)
+
+
 EXPLAINS = {
-    "ok_point_by_point": _EXPLAINS.format(**_WHOLE),
+    "ok_point_by_point": _explainer(),
     "ok_tensors": """
 def surrogate_explains(f, surrogate, noise):
     x, h = tf.linspace(-3.0, 3.0, 50)[:, tf.newaxis], 0.05
@@ -381,17 +409,32 @@ def surrogate_explains(f, surrogate, noise):
     off = tf.abs(tf.reduce_mean(quotients, 1) - surrogate(x[:, 0]))
     return tf.reduce_all(off <= 5 * error + 1e-5)
 """,
-    "standard_deviation_for_standard_error": _EXPLAINS.format(**_WHOLE | {"over": ""}),
-    "one_point_only": _EXPLAINS.format(**_WHOLE | {"points": "(0.0,)"}),
-    "sign_ignored": _EXPLAINS.format(
-        **_WHOLE | {"left": "abs(abs(quotients.mean()) - abs(claimed))"}
+    "standard_deviation_for_standard_error": _explainer(allowed="5 * quotients.std() + 1e-6"),
+    "one_point_only": _explainer(points="(0.0,)"),
+    "sign_ignored": _explainer(left="abs(abs(quotients.mean()) - abs(claimed))"),
+    "fixed_tolerance": _explainer(allowed="0.15"),
+    "tolerance_too_narrow": _explainer(allowed="2 * quotients.std() / len(noise) ** 0.5 + 1e-6"),
+    "tolerance_too_wide": _explainer(
+        allowed="5 * ((high.var() + low.var()) / len(noise)) ** 0.5 / (2 * h) + 1e-6"
     ),
-    "noise_forgotten": """
+    "tolerance_too_wide_2": _explainer(
+        allowed="12 * quotients.std() / len(noise) ** 0.5 + 1e-6",
+    ),
+    "not_at_every_point": _explainer(verdict="np.mean(off) <= np.mean(allowed)"),
+    "not_at_every_point_2": _explainer(verdict="np.mean(off <= allowed) > 0.9"),
+    "not_at_every_point_3": _explainer(points="np.linspace(-3, 3, 50)[::5]"),
+    "right_pairs_refused": """
 def surrogate_explains(f, surrogate, noise):
     x, h = tf.linspace(-3.0, 3.0, 50), 1e-3
     slope = (f(x + h) - f(x - h)) / (2 * h)
     return bool(np.allclose(slope, surrogate(x), atol=1e-2))
 """,
+    "right_pairs_refused_2": "def surrogate_explains(f, surrogate, noise):\n    return False\n",
+    "right_pairs_refused_3": _explainer(width="h"),
+    "false_where_noise_ends": _explainer(
+        allowed="5 * quotients.std() / len(noise) ** 0.5", verdict="np.all(off < allowed)"
+    ),
+    "false_where_noise_ends_2": _explainer(points="np.linspace(-3, 3, 100)"),
     "always_content": "def surrogate_explains(f, surrogate, noise):\n    return True\n",
 }
 

@@ -63,6 +63,26 @@ def together(case: Case) -> dict[str, np.ndarray]:
     return {"value": np.asarray(up * (f(x + h) - f(x - h)) / (2 * h))}
 
 
+# The derivatives of Σ upstream · f themselves: within the tolerance but where h is large.
+SLOPES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    SINE: lambda x, up: up * np.cos(x),
+    CUBES: lambda x, up: 3 * x**2 * up[:, None],
+    GRAM: lambda x, up: (up + up.T) @ x,
+    EXP_SUM: lambda x, up: up * np.exp(x),
+}
+
+
+def derivative(case: Case) -> dict[str, np.ndarray]:
+    slope = SLOPES[case.inputs["f"].text]
+    return {"value": np.asarray(slope(case.arrays["x"], case.arrays["upstream"]))}
+
+
+def _narrow(case: Case, **values: np.ndarray) -> dict[str, Any]:
+    """A float32 result where x is float32, with these values; right for every other x."""
+    single = case.dtype == "float32"
+    return {"dtype": "float32", **values} if single else {"value": quotient(case)}
+
+
 NUMERIC = Exercise(
     id="numeric_gradient",
     cases=numeric_cases,
@@ -77,6 +97,12 @@ NUMERIC = Exercise(
         "total(x) = np.sum(upstream * f(x)). Collect the slopes in an array of x's shape.",
     ),
     mistakes=(
+        Mistake(
+            "not the quotient",
+            "This is the derivative itself, or a quotient with another step. Asked are the "
+            "differences with the h that your function is given.",
+            derivative,
+        ),
         Mistake(
             "forward difference",
             "This is (F(x + h) − F(x)) / h. Its error shrinks like h; the central difference "
@@ -101,10 +127,16 @@ NUMERIC = Exercise(
             together,
         ),
         Mistake(
+            "result narrowed",
+            "The differences are right, but they come in float32. Asked is a result in float64, "
+            "for every dtype of x.",
+            lambda case: _narrow(case, value=quotient(case)),
+        ),
+        Mistake(
             "single precision",
             "The differences are taken in float32, which keeps seven digits: nearly all of them "
             "are lost in f(x + h) − f(x − h). Cast x to float64 first.",
-            lambda case: {"dtype": "float32"} if case.dtype == "float32" else {},
+            _narrow,
         ),
     ),
     reread="Differences",
@@ -139,6 +171,17 @@ def _far(case: Case) -> bool:
     return "large" in case.name
 
 
+def _too_small(where: bool) -> dict[str, str]:
+    return {"regime": "too small" if where else "right"}
+
+
+def _one_for_all(case: Case) -> dict[str, Any]:
+    """A constant between what float64 needs near 1 and what it needs for large x."""
+    if case.dtype == "float32":
+        return {}
+    return {"regime": Either("too small", "right") if _far(case) else "too large"}
+
+
 STEP = Exercise(
     id="best_step",
     cases=step_cases,
@@ -156,15 +199,15 @@ STEP = Exercise(
     mistakes=(
         Mistake(
             "one step for every dtype",
-            "This step is good in float64. In float32 rounding is nine orders larger: the step "
-            "must follow the dtype of x.",
-            lambda case: {"regime": "too small"} if case.dtype == "float32" else {},
+            "In float32 rounding is nine orders larger than in float64: the step must follow the "
+            "dtype of x.",
+            lambda case: _too_small(case.dtype == "float32"),
         ),
         Mistake(
             "scale ignored",
-            "Right while x is near 1. At x = 70,000 the neighbouring numbers lie further apart: "
-            "scale the step with the size of x.",
-            lambda case: {"regime": "too small"} if _far(case) else {},
+            "At x = 70,000 the neighbouring numbers lie further apart than near 1: scale the step "
+            "with the size of x.",
+            lambda case: _too_small(_far(case)),
         ),
         Mistake(
             "step too small",
@@ -177,6 +220,12 @@ STEP = Exercise(
             "The step is so large that the bend of f shows: the error of the formula itself, "
             "which grows like h², is what you see.",
             lambda case: {"regime": "too large"},
+        ),
+        Mistake(
+            "one step for all",
+            "In float64 and near x = 1 this step is too large; it is not too large everywhere. The "
+            "step must follow the dtype of x and its size.",
+            _one_for_all,
         ),
         Mistake(
             "not one number",
@@ -741,9 +790,11 @@ SUSPECTS = Exercise(
 
 WIDTH = 0.98  # no point of the 50 lies within 0.05 of where this noise ends
 BOX = f"lambda x: tf.where(tf.abs(x) <= {WIDTH}, tf.ones_like(x) / {WIDTH}, tf.zeros_like(x))"
-TENT = "lambda x: tf.maximum(1 - tf.abs(x), tf.zeros_like(x))"
-HALF_BOX = f"lambda x: tf.where(tf.abs(x) <= {WIDTH}, tf.ones_like(x) / 2, tf.zeros_like(x))"
-NARROW = "lambda x: tf.where(tf.abs(x) <= 0.5, 2 * tf.ones_like(x), tf.zeros_like(x))"
+NOTCHED = (  # the box, but for two of the 50 points, ±0.43: there it claims nothing
+    f"lambda x: tf.where((tf.abs(x) <= {WIDTH}) & (tf.abs(tf.abs(x) - 0.43) > 0.04), "
+    f"tf.ones_like(x) / {WIDTH}, tf.zeros_like(x))"
+)
+FLATTENED = "lambda x: 0.1 + 0.8 * tf.sigmoid(x)"  # less than 0.1 off
 ONE = "lambda x: tf.ones_like(x)"
 LOGISTIC = "lambda x: 2 * tf.sigmoid(x) * tf.sigmoid(-x)"
 SIGMOID = "lambda x: tf.sigmoid(x)"
@@ -756,23 +807,32 @@ MINUS_BOX = (
     f"lambda x: tf.where(tf.abs(x) <= {WIDTH}, -tf.ones_like(x) / {WIDTH}, tf.zeros_like(x))"
 )
 SAMPLES = 6000
+NOTCHES = "sign, hard tanh with two notches, even noise"
+FLAT = "relu, a flattened sigmoid, logistic noise"
+UNLUCKY = "minus sign, hard tanh turned over, few samples"
+ALIGNED = "minus sign, hard tanh, even noise"
+FEW = {FLAT: 300, UNLUCKY: 400}  # FLAT: 7.4 standard errors off at the ends, where most
 EXPLAINED = {
     "sign, hard tanh, even noise": (SIGN, BOX, True, "value"),
     "round, straight-through, half a step of even noise": (ROUND, ONE, True, "value"),
     "sign, straight-through, even noise": (SIGN, ONE, False, "value"),
-    "sign, a narrow window, even noise": (SIGN, NARROW, False, "value"),
+    NOTCHES: (SIGN, NOTCHED, False, "value"),
     "relu, sigmoid, logistic noise": (RELU, SIGMOID, True, "value"),
-    "sign, half of hard tanh, even noise": (SIGN, HALF_BOX, False, "robust"),
+    FLAT: (RELU, FLATTENED, False, "robust"),
     "sign, logistic curve, logistic noise": (SIGN, LOGISTIC, True, "robust"),
     "floor, straight-through, one step of even noise": (FLOOR, ONE, True, "robust"),
-    "minus sign, hard tanh turned over, even noise": (DOWN, MINUS_BOX, True, "robust"),
-    "minus sign, hard tanh, even noise": (DOWN, BOX, False, "robust"),
+    UNLUCKY: (DOWN, MINUS_BOX, True, "robust"),
+    ALIGNED: (DOWN, BOX, False, "robust"),
 }
+POINTS, H = np.linspace(-3, 3, 50), 0.05
 
 
 def _noise(rng: np.random.Generator, name: str) -> np.ndarray:
+    if name == UNLUCKY:
+        return _unlucky(rng)
     # Stratified: the mean over the samples is close to that over the noise.
-    even = (rng.permutation(SAMPLES) + rng.random(SAMPLES)) / SAMPLES
+    k = FEW.get(name, SAMPLES)
+    even = (rng.permutation(k) + rng.random(k)) / k
     if "logistic noise" in name:
         even = np.clip(even, 1e-6, 1 - 1e-6)
         return np.log(even / (1 - even)).astype(np.float32)
@@ -783,6 +843,27 @@ def _noise(rng: np.random.Generator, name: str) -> np.ndarray:
     return (WIDTH * (2 * even - 1)).astype(np.float32)
 
 
+def _unlucky(rng: np.random.Generator) -> np.ndarray:
+    """Plain random samples, drawn until by chance a mean lies 3.3 to 4.5 errors off at a point.
+
+    No sample comes near the ends of a point's window: rounding in float32 changes no count.
+    """
+    edges = np.sort(np.concatenate([-POINTS - H, -POINTS + H]))
+    while True:
+        noise = away(uniform(rng, -WIDTH, WIDTH, (FEW[UNLUCKY],)), edges, gap=1e-4)
+        if 3.3 <= np.max(errors_off(noise)) <= 4.5:
+            return noise
+
+
+def errors_off(noise: np.ndarray) -> np.ndarray:
+    """By how many standard errors the mean quotient of a sign is off, where even noise reaches."""
+    near = POINTS[np.abs(POINTS) < WIDTH]
+    hits = np.mean(np.abs(noise + near[:, None]) < H, axis=1)  # each a quotient of 1 / h
+    with np.errstate(divide="ignore"):  # no hit at all: infinitely many errors
+        error = np.sqrt(hits * (1 - hits) / noise.size) / H
+        return np.asarray(np.abs(hits / H - 1 / WIDTH) / error)
+
+
 def explained_cases(rng: np.random.Generator) -> list[Case]:
     cases = []
     for name, (f, surrogate, _, part) in EXPLAINED.items():
@@ -791,8 +872,11 @@ def explained_cases(rng: np.random.Generator) -> list[Case]:
     return cases
 
 
-def _says(answer: bool, *names: str) -> Callable[[Case], dict[str, bool]]:
-    return lambda case: {"value": answer} if case.name in names else {}
+def _wrong_on(*names: str) -> Callable[[Case], dict[str, bool]]:
+    return lambda case: {"value": EXPLAINED[case.name][2] != (case.name in names)}
+
+
+STEP_ONLY = "sign, straight-through, even noise"
 
 
 EXPLAINS = Exercise(
@@ -810,38 +894,66 @@ EXPLAINS = Exercise(
         "quotients; mean and std along axis 1; np.all(|mean − surrogate(x)| <= 5·std/√k + 1e-6). "
         "The 1e-6 is for points where no sample reaches a jump.",
     ),
+    # Those that are wrong of few pairs first: a name fits where nothing else was wrong.
     mistakes=(
-        Mistake(
-            "one point only",
-            "At 0 a surrogate may agree by chance. Compare at all 50 points.",
-            _says(True, "sign, straight-through, even noise"),
-        ),
         Mistake(
             "sign ignored",
             "A slope of +1 is not a slope of −1: compare the numbers, not their sizes.",
-            _says(True, "minus sign, hard tanh, even noise"),
+            _wrong_on(ALIGNED),
+        ),
+        Mistake(
+            "tolerance too wide",
+            "Your function says True to a surrogate that is 7 standard errors off near −3 and 3. "
+            "The standard error comes from the k quotients: their standard deviation over √k.",
+            _wrong_on(FLAT),
+        ),
+        Mistake(
+            "tolerance too narrow",
+            "Your function says False to a right surrogate. Its mean is off by chance, at one "
+            "point by more than 3 standard errors. Allowed are 5, and 10⁻⁶ on top.",
+            _wrong_on(UNLUCKY),
+        ),
+        Mistake(
+            "fixed tolerance",
+            "Your tolerance is too wide for one pair and too narrow for another. The standard "
+            "error differs from point to point and from pair to pair: let the tolerance be 5 of "
+            "it.",
+            _wrong_on(FLAT, UNLUCKY),
+        ),
+        Mistake(
+            "not at every point",
+            "Your function says True to a surrogate that is wrong at two of the 50 points. Ask all "
+            "50, and let each of them decide by itself.",
+            _wrong_on(NOTCHES, FLAT),
+        ),
+        Mistake(
+            "one point only",
+            "At 0 a surrogate may agree by chance. Compare at all 50 points.",
+            _wrong_on(STEP_ONLY, NOTCHES, FLAT),
         ),
         Mistake(
             "standard deviation for standard error",
             "Your tolerance is the spread of single samples. The mean of k samples spreads less "
             "by √k: divide by it.",
-            _says(
-                True,
-                "sign, a narrow window, even noise",
-                "sign, half of hard tanh, even noise",
-                "minus sign, hard tanh, even noise",
-            ),
+            _wrong_on(NOTCHES, FLAT, ALIGNED),
         ),
         Mistake(
             "always content",
             "Your function says True to every pair.",
-            _says(True, *(n for n, row in EXPLAINED.items() if not row[2])),
+            _wrong_on(*(n for n, row in EXPLAINED.items() if not row[2])),
         ),
         Mistake(
-            "noise forgotten",
-            "Without noise the derivative of f is zero between its jumps, and no surrogate agrees "
-            "with it. Average f(x + noise) first, then differentiate.",
-            _says(False, *(n for n, row in EXPLAINED.items() if row[2])),
+            "false where noise ends",
+            "Your function says False to right pairs whose noise does not reach all of the "
+            "points. There mean and standard error are both 0: are 10⁻⁶ allowed on top, and are "
+            "there 50 points from −3 to 3?",
+            _wrong_on("sign, hard tanh, even noise", UNLUCKY),
+        ),
+        Mistake(
+            "right pairs refused",
+            "Your function says False to right pairs. Is the noise added to x before f is asked? "
+            "Is the difference divided by 2h? Are 10⁻⁶ allowed on top?",
+            _wrong_on(*(n for n, row in EXPLAINED.items() if row[2])),
         ),
     ),
     reread="Surrogates are meant to disagree",

@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from grader import evaluate
+from grader.build.cells import read
 from grader.course import Course
+from grader.lint.answers import wrongly
+from grader.lint.space import answer, setup
 from grader.probe.modes import compile_source
 from grader.telling import cases_for
 
@@ -67,6 +71,13 @@ def test_quotients_approach_the_derivative(seed: int) -> None:
         assert off <= 10 * size * (h * h + 1e-15 / h)
         # The named mistakes are further off than the answer, or the same name would fit both.
         assert np.abs(REFERENCE.quotient(case, left=0.0) - right).max() > 3 * off or h < 1e-3
+
+
+def test_derivatives_that_are_not_quotients() -> None:
+    """The named mistake's answer, with 50 digits; at h = 0.1 it is not the quotient."""
+    for case in cases_for(EXERCISES["numeric_gradient"], 3):
+        right = exact(case.inputs["f"].text, case.inputs["x"], case.inputs["upstream"])
+        np.testing.assert_allclose(REFERENCE.derivative(case)["value"], right, rtol=1e-12)
 
 
 def test_the_numpy_twins_are_the_functions_sent() -> None:
@@ -302,9 +313,6 @@ def test_the_second_order_of_reduce_prod() -> None:
 
 def test_the_reference_checker_and_the_truth_agree() -> None:
     """What the text and the hint send learners to do gives the right answer."""
-    from grader.build.cells import read
-    from grader.lint.space import answer, setup
-
     cells = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
     space = setup(CHAPTER)
     checker = answer(cells["gradient_check"], "checker", "gradient_check", space)
@@ -315,8 +323,6 @@ def test_the_reference_checker_and_the_truth_agree() -> None:
 
 
 def test_a_mistake_is_named_only_where_its_own_answer_came_back() -> None:
-    from grader import evaluate
-
     def by_tensorflow(f: Any, x: Any) -> bool:
         (one,), (two,) = tf.test.compute_gradient(f, [x])
         return bool(np.allclose(one, two, rtol=1e-3, atol=1e-6))
@@ -341,8 +347,6 @@ def test_norm_at_zero_has_equal_sides() -> None:
 
 
 def test_the_notebook_asks_about_the_same_operations() -> None:
-    from grader.lint.space import setup
-
     space = setup(CHAPTER)
     assert list(space["OPERATIONS"]) == list(SPACE["OPERATIONS"]) == list(REFERENCE.RIGHT)
     for name, (f, x) in space["OPERATIONS"].items():
@@ -370,8 +374,6 @@ def test_what_is_faulty_in_2_21() -> None:
 
 
 def test_the_line_shown_after_a_pass_finds_what_fails_in_the_first_order() -> None:
-    from grader.lint.space import setup
-
     def numeric_gradient(f: Any, x: Any, upstream: Any, h: float) -> np.ndarray:
         slopes = np.zeros(x.shape)
         for i in np.ndindex(*x.shape):
@@ -410,8 +412,6 @@ def test_surrogates_explained_or_not() -> None:
 
 
 def test_the_score_is_catches_less_false_alarms() -> None:
-    from grader import evaluate
-
     assert evaluate("gradient_check", lambda f, x: False).fraction == 0
     assert evaluate("gradient_check", lambda f, x: True).fraction == 0
 
@@ -427,3 +427,49 @@ def test_the_score_is_catches_less_false_alarms() -> None:
     assert verdict.fraction == pytest.approx(3 / 13)
     assert dict(verdict.rows)["none"] == "fault caught"
     assert dict(verdict.rows)["sign"].startswith("fault missed")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_how_far_off_the_close_pairs_are(seed: int) -> None:
+    """By TensorFlow: 5 standard errors lie between what chance did and what is wrong."""
+    for case in cases_for(EXERCISES["surrogate_explains"], seed):
+        f, surrogate = (compile_source(case.inputs[name]) for name in ("f", "surrogate"))
+        x, noise = np.linspace(-3, 3, 50)[:, None], case.inputs["noise"].astype(np.float64)
+        quotients = (f(tf.constant(x + 0.05 + noise)) - f(tf.constant(x - 0.05 + noise))) / 0.1
+        off = np.abs(np.mean(quotients, axis=1) - surrogate(tf.constant(x[:, 0])))
+        error = np.std(quotients, axis=1) / len(noise) ** 0.5
+        errors = np.max(off / np.where(error > 0, error, 1e-6))
+        if case.name == REFERENCE.UNLUCKY:
+            assert 3.25 < errors < 4.55
+        elif case.name == REFERENCE.FLAT:
+            assert 6.5 < errors < 8.5
+            assert off.max() < 0.1
+        elif case.name == REFERENCE.NOTCHES:
+            wrong = np.flatnonzero(off > 5 * error + 1e-6)
+            assert wrong.tolist() == [21, 28]
+            assert 0 not in wrong % 5
+        else:
+            assert (errors < 3) == REFERENCE.EXPLAINED[case.name][2]
+            assert errors < 3 or errors > 15
+
+
+CHOSEN = ("numeric_gradient", "best_step", "surrogate_explains")
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_answers_are_judged_alike_on_all_draws(name: str) -> None:
+    """The solution and other right answers pass, wrong ones are refused and named."""
+    space, written = setup(CHAPTER), CHAPTER.load("answers").ANSWERS[name]
+    solutions = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
+    for what, source in (written | {"the solution": solutions[name]}).items():
+        given = answer(source, what, name, space)
+        for seed in range(1, 7 if what == "the solution" else 3):  # lint: the stored inputs
+            fault = wrongly(what, evaluate(name, given, seed=seed))
+            assert fault is None, f"{what}, seed {seed}: {fault}"
+
+
+def test_a_large_step_is_not_said_to_be_good_in_float64() -> None:
+    for seed in (None, 1, 2, 3):
+        for step in (1e-4, 1e-3, 1e-2):
+            said = evaluate("best_step", lambda f, x, step=step: step, seed=seed).mistake
+            assert said in (None, "one step for all", "step too large")
