@@ -60,9 +60,27 @@ def surrogate(forward, backward):
 """,
         "true_derivative_2": """
 def surrogate(forward, backward):
+    return forward
+""",
+        "zero": """
+def surrogate(forward, backward):
     def combined(x):
         t = backward(x)
         return tf.stop_gradient(forward(x)) + (t - t)
+    return combined
+""",
+        "forward_not_stopped": """
+def surrogate(forward, backward):
+    def combined(x):
+        t = backward(x)
+        return forward(x) + (t - tf.stop_gradient(t))
+    return combined
+""",
+        "value_off_by_rounding_2": """
+def surrogate(forward, backward):
+    def combined(x):
+        t = backward(x)
+        return tf.stop_gradient(forward(x)) + t - tf.stop_gradient(t)
     return combined
 """,
         "raises_function_plus_function": """

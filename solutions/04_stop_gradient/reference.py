@@ -72,7 +72,9 @@ ZERO = Mistake("zero", ZERO_SAYS, pattern="zeros")
 
 # surrogate ---------------------------------------------------------------------------------------
 
+SMOOTH = "lambda x: tf.abs(x) * 0.7"  # the one with a gradient of its own
 FORWARD = {
+    SMOOTH: lambda x: np.abs(x) * 0.7,
     "lambda x: tf.sign(x) * 0.83": lambda x: np.sign(x) * 0.83,
     "lambda x: tf.round(x)": np.round,
     "lambda x: tf.floor(x) + 0.1": lambda x: np.floor(x) + 0.1,
@@ -96,15 +98,15 @@ def surrogate_cases(rng):
         inputs = {"forward": Source(f), "backward": Source(g), "x": x}
         return Case(name, inputs, draw.like(rng, x), part, modes)
 
-    sign, straight = next(iter(FORWARD)), next(iter(BACKWARD))
-    others = [str(f) for f in rng.permutation(list(FORWARD)[1:])]
+    (_, sign, *stairs), straight = FORWARD, next(iter(BACKWARD))
+    others = [str(f) for f in rng.permutation(stairs)]
     curved = [str(g) for g in rng.permutation(list(BACKWARD)[1:])]
     return [
         case(sign, straight, (300,)),
-        case(others[0], curved[0], (40,)),
-        case(others[1], curved[1], (50,), "robust", "float64"),
-        case(others[2], curved[2], (), "robust", modes=(EAGER,)),
-        case(sign, curved[0], (2, 3, 2), "robust", modes=("inside",)),
+        case(SMOOTH, curved[0], (40,)),
+        case(others[0], curved[1], (50,), "robust", "float64"),
+        case(others[1], curved[2], (), "robust", modes=(EAGER,)),
+        case(others[2], curved[0], (2, 3, 2), "robust", modes=(INSIDE,)),
         case(sign, straight, (8,), "robust", size=1e8, modes=(EAGER,)),
     ]
 
@@ -123,6 +125,18 @@ def surrogate_truth(case):
         "gradient:x": up(case) * slope,
         "gradient made by": "stop_gradient",
     }
+
+
+def _own_slope(case):
+    """The derivative of the forward function: 0, but for the one that has one."""
+    x = case.arrays["x"]
+    return np.sign(x) * 0.7 if case.inputs["forward"].text == SMOOTH else np.zeros_like(x)
+
+
+def _forward_alone(case):
+    """What the tape says of forward itself: round and floor return None, sign zeros."""
+    own = up(case) * _own_slope(case)
+    return {"gradient:x": own if np.any(own) else Either(None, own)}
 
 
 def _rounded(case):
@@ -148,9 +162,16 @@ surrogate = Exercise(
     mistakes=(
         Mistake(
             "value off by rounding",
-            "The value is off in the last digits, and for large t by all of it. In t + (f − t) the "
-            "difference is rounded before t is added back. Put f first and add what is exactly 0.",
+            "The value is off in the last digits, and for large t by all of it: a sum or a "
+            "difference of f and t is rounded, and nothing undoes that. Take t from t first, in "
+            "brackets: that is exactly 0, and f plus 0 is f.",
             answer=_rounded,
+        ),
+        Mistake(
+            "forward not stopped",
+            "Where forward has a gradient of its own, yours is the sum of two: that of backward "
+            "and that of forward. To the tape forward(x) must be a constant.",
+            answer=lambda case: {"gradient:x": up(case) * (_pair(case)[2] + _own_slope(case))},
         ),
         Mistake(
             "roles swapped",
@@ -170,8 +191,9 @@ surrogate = Exercise(
             "alone is asked; chapter 05 is about the other way.",
             answer=lambda case: {"gradient made by": "custom rule"},
         ),
+        ZERO,
     ),
-    plain=lambda case: {"gradient:x": Either(None, zeros(case))},
+    plain=_forward_alone,
     probe="made_function",
     reread=IDENTITY,
     also=(
@@ -661,7 +683,8 @@ def _fourier(case, sign=1.0, half=0.5, orders=None, circle=2 * np.pi):
 
 def _fourier_inputs(rng, shape, dtype):
     x = draw.uniform(rng, -2.4, 2.4, shape, dtype)
-    return {"x": x, "terms": int(rng.integers(2, 4))}
+    few, many = (1, 4), (4, 6)  # many in the main case: nobody writes these out
+    return {"x": x, "terms": int(rng.integers(*(many if shape == (6,) else few)))}
 
 
 fourier_floor = Exercise(

@@ -6,8 +6,12 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from grader.build.cells import read
+from grader.checking import evaluate
 from grader.contract import Either
 from grader.course import Course
+from grader.lint.answers import wrongly
+from grader.lint.space import answer, setup
 
 CHAPTER = Course.find(Path(__file__)).chapter("04_stop_gradient")
 REFERENCE = CHAPTER.load("reference")
@@ -64,6 +68,7 @@ def gradient(total, arrays, name):
 # surrogates: the value is the forward's, the gradient that of another function -------------------
 
 FORWARD = {
+    "tf.abs(x) * 0.7": lambda v: abs(v) * mp.mpf("0.7"),
     "tf.sign(x) * 0.83": lambda v: mp.sign(v) * mp.mpf("0.83"),
     "tf.round(x)": mp.nint,
     "tf.floor(x) + 0.1": lambda v: mp.floor(v) + mp.mpf("0.1"),
@@ -97,6 +102,62 @@ def test_surrogate(exercise, case):
     close(truth["value"], each(FORWARD[text(case.inputs["forward"])])(exact(x)))
     wanted = derivative(BACKWARD[text(case.inputs["backward"])], x)
     close(truth["gradient:x"], exact(case.upstream) * wanted)
+    own = derivative(FORWARD[text(case.inputs["forward"])], x)
+    unstopped = next(m for m in exercise.mistakes if m.name == "forward not stopped").answer(case)
+    close(unstopped["gradient:x"], exact(case.upstream) * (wanted + own))
+    alone = exercise.plain(case)["gradient:x"]
+    close(alone.options[1] if isinstance(alone, Either) else alone, exact(case.upstream) * own)
+
+
+def test_one_forward_function_has_a_gradient_of_its_own_in_every_draw():
+    for seed in range(20):
+        drawn = EXERCISES["surrogate"].cases(np.random.default_rng(seed))
+        main = [case.inputs["forward"].text for case in drawn if case.part is None]
+        assert REFERENCE.SMOOTH in main
+        used = {case.inputs["forward"].text for case in drawn}
+        assert used == set(REFERENCE.FORWARD)
+
+
+SEEDS = (None, 1, 2, 3)
+SURROGATES = ("ok_stopped_input", "forward_not_stopped", "true_derivative", "true_derivative_2",
+              "zero", "value_off_by_rounding", "value_off_by_rounding_2", "roles_swapped",
+              "nothing_taken_away", "another_tool")  # fmt: skip
+UP_TO_THREE = """
+def fourier_floor(x, terms):
+    total = x - 0.5 + tf.sin(2 * np.pi * x) / np.pi
+    if terms > 1:
+        total += tf.sin(4 * np.pi * x) / (2 * np.pi)
+    if terms > 2:
+        total += tf.sin(6 * np.pi * x) / (3 * np.pi)
+    return total
+"""
+
+
+@pytest.fixture(scope="module")
+def space():
+    return setup(CHAPTER)
+
+
+def solution(name):
+    return next(c for c in read(CHAPTER).cells if c.metadata.get("answer") == name).source
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_surrogates_get_the_verdict_of_their_name_on_any_draw(space, seed):
+    written = CHAPTER.load("answers").ANSWERS["surrogate"]
+    tried = {"the solution": solution("surrogate")} | {what: written[what] for what in SURROGATES}
+    for what, source in tried.items():
+        verdict = evaluate("surrogate", answer(source, what, "surrogate", space), seed)
+        assert wrongly(what, verdict) is None, what
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_series_written_out_for_three_terms_is_refused(space, seed):
+    right = answer(solution("fourier_floor"), "right", "fourier_floor", space)
+    assert evaluate("fourier_floor", right, seed).passed
+    short = answer(UP_TO_THREE, "short", "fourier_floor", space)
+    for part in ("value", "gradient"):
+        assert not evaluate("fourier_floor", short, seed, part).passed
 
 
 HANDLES = {
