@@ -33,6 +33,10 @@ def show(course: Course, chapter: Chapter, only: Collection[str] | None = None) 
             cells = [_cell(row.of(exercise), row.mistakes(exercise)) for exercise in exercises]
             table.add_row(Text(printable(row.student)), _score(row), *cells)
         _print(table, 22 + COLUMN * len(exercises))
+    for row in found:
+        if row.fault:
+            said = f"{printable(row.student)}: not graded as it should be: {row.fault}"
+            out.print(said, markup=False, soft_wrap=True)
 
 
 def _side_by_side(exercises: list[str]) -> list[list[str]]:

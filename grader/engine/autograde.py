@@ -175,6 +175,7 @@ class EngineAutograde(Found):
         told = submission.outcome.as_dict()
         for name in ("assignment", "student"):
             told.pop(name)
+        told["digest"] = submission.digest
         self.journal.add(submission.assignment, submission.student, "done", **told)
         self._tell(submission.outcome, done)
 

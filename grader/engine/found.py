@@ -12,6 +12,7 @@ from pathlib import Path
 from nbgrader.converters.base import NbGraderException
 
 from grader.engine import intake, preflight
+from grader.engine.journal import Journal
 from grader.engine.printable import printable
 from grader.engine.submission import Stages
 from grader.engine.submitted import Submission
@@ -21,6 +22,7 @@ class Found(Stages):
     """nbgrader's Autograde with the submissions in order, empty ones too."""
 
     only: frozenset[str] | None = None  # these students alone
+    journal: Journal
 
     def init_notebooks(self) -> None:
         """Also remember the students whose folder holds no notebook at all, and those whose name
@@ -66,10 +68,16 @@ class Found(Stages):
         place = self._format_dest(assignment, student)
         preflight.check_folders(place, self.coursedir.autograded_directory)
         submission.refused = intake.inspect(Path(submission.folder), self.execute.all_limits)
+        if self.coursedir.notebook_id == "*":
+            submission.digest = intake.digest(
+                Path(submission.folder), submission.notebooks, submission.refused
+            )
         if self.init_destination(assignment, student):
             return True
-        left_out = student in self.coursedir.student_id_exclude.split(",")
-        if left_out or self.ledger.scored(assignment, student):
+        if student in self.coursedir.student_id_exclude.split(","):
             return False
-        self.discard(submission)  # of another gradebook than this one
+        same = not self.journal.changed(assignment, student, submission.digest)
+        if same and self.ledger.scored(assignment, student):
+            return False
+        self.discard(submission)  # of what was handed in before, or of another gradebook
         return True

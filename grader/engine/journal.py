@@ -61,6 +61,13 @@ class Journal:
         """Whether a run began this submission and never came to its end."""
         return self.state.get((assignment, student), {}).get("event") == "begun"
 
+    def changed(self, assignment: str, student: str, digest: str | None) -> bool:
+        """Whether something else is handed in than what was graded. nbgrader itself asks for a
+        timestamp.txt on both sides, and for the later one."""
+        line = self.state.get((assignment, student), {})
+        before = line.get("digest") if line.get("event") == "done" else None
+        return None not in (before, digest) and before != digest
+
     def ended(self, assignment: str, student: str) -> Outcome:
         """The outcome of one that is not graded again: a fault stays a fault until it is."""
         line = self.state.get((assignment, student), {})

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Grade, Gradebook, MissingEntry
 from sqlalchemy import create_engine
 from sqlalchemy.exc import SAWarning
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
@@ -127,6 +127,15 @@ class Ledger:
         with Gradebook(self.db_url, self.course_id) as gradebook:
             found = gradebook.find_submission(assignment, student).notebooks
             return float(sum(nb.late_submission_penalty or 0 for nb in found))
+
+    def by_hand(self, assignment: str, student: str) -> int:
+        """How many cells of a submission have a score given by hand, which goes before the new."""
+        with Gradebook(self.db_url, self.course_id) as gradebook:
+            found = gradebook.find_submission(assignment, student).notebooks
+            marked = Grade.notebook_id.in_([each.id for each in found])
+            return int(
+                gradebook.db.query(Grade).filter(marked, Grade.manual_score.isnot(None)).count()
+            )
 
     def fail(self, assignment: str, student: str, notebook: str | None, reason: str) -> list[str]:
         """Zero every automatic score of a submission (or of one notebook of it), ask for a look by

@@ -117,7 +117,7 @@ class Stages(Autograde):  # type: ignore[misc]
             self.discard(submission)  # nbgrader's rule: what is incomplete is not left lying there
         else:
             self.set_permissions(submission.assignment, submission.student)
-            self.note_penalty(submission)
+            self.note_marks(submission)
 
     def _finish(self, submission: Submission, part: Part, result: Result) -> None:
         nb, resources = self.execute.finish(result, part.judge, part.resources)
@@ -134,11 +134,13 @@ class Stages(Autograde):  # type: ignore[misc]
         told.score += sum(score for score, _ in grades)
         told.most += sum(most for _, most in grades)
 
-    def note_penalty(self, submission: Submission) -> None:
-        """Say what a late submission loses; `Outcome.score` is what its answers are worth."""
-        lost = self.ledger.penalty(submission.assignment, submission.student)
-        if lost:
+    def note_marks(self, submission: Submission) -> None:
+        """Say what else makes the score than the answers, whose worth `Outcome.score` is."""
+        whose = submission.assignment, submission.student
+        if lost := self.ledger.penalty(*whose):
             submission.outcome.notes.append(f"late: {lost:g} points off")
+        if given := self.ledger.by_hand(*whose):
+            submission.outcome.notes.append(f"scores given by hand stay, look again: {given}")
 
     def discard(self, submission: Submission) -> None:
         """Remove what a failed or killed run left of a submission in autograded/."""

@@ -33,6 +33,7 @@ class Submission:
     parts: list[Part] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)  # files that are not opened, and why
     zeroed: set[str] = field(default_factory=set)  # notebooks whose scores, and pages, went
+    digest: str | None = None  # of what was handed in, where all of it is graded
     outcome: Outcome = field(init=False)
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ from ..build.release import api
 from ..course import Chapter, Course
 from ..display.show import VERDICT
 from ..engine import preflight
+from ..engine.journal import Journal
 from ..engine.printable import printable
 
 
@@ -29,11 +30,13 @@ class Cell:
 
 @dataclass
 class Row:
-    """A student's chapter: exercise to part to graded cell; penalty: points off for lateness."""
+    """A student's chapter: exercise to part to graded cell; penalty: points off for lateness;
+    fault: why the last run could not grade it as it should be, if it could not."""
 
     student: str
     cells: dict[str, dict[str, Cell]] = field(default_factory=dict)
     penalty: float = 0.0
+    fault: str = ""
 
     @property
     def score(self) -> float:
@@ -71,7 +74,11 @@ def rows(course: Course, chapter: Chapter, only: Collection[str] | None = None) 
         except MissingEntry:
             return []
         wanted = [s for s in submissions if only is None or s.student_id in only]
-        return [_row(course, chapter, s) for s in sorted(wanted, key=lambda s: s.student_id)]
+        found = [_row(course, chapter, s) for s in sorted(wanted, key=lambda s: s.student_id)]
+    journal = Journal(course.root)
+    for row in found:
+        row.fault = journal.ended(chapter.name, row.student).reason
+    return found
 
 
 def _row(course: Course, chapter: Chapter, submission: Any) -> Row:

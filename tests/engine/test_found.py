@@ -38,6 +38,29 @@ def test_a_time_of_submission_that_is_a_pipe_is_not_opened_after_a_grading_eithe
     assert (odd.state, odd.reason) == ("fault", "timestamp.txt is a FIFO")
 
 
+def test_what_is_handed_in_anew_is_graded_anew(tiny):
+    """Without a timestamp.txt on both sides nbgrader keeps the old scores."""
+    for name in ("ann", "bob", "cat", "dan"):
+        tiny.submit(name, **({"sq": "def sq(a): return 0"} if name == "bob" else {}))
+    tiny.grade()
+    tiny.submit("ann", sq="def sq(a): return 0")
+    tiny.submit("bob")
+    (tiny.root / "submitted/cat/ps/timestamp.txt").write_text("2026-01-01 00:00:00 UTC")
+    states = {name: (each.state, each.score) for name, each in tiny.grade().items()}
+    assert states == {"ann": ("graded", 5), "bob": ("graded", 9), "cat": ("graded", 9),
+                      "dan": ("skipped", 0)}  # fmt: skip
+    assert [tiny.scores(name)[0] for name in ("ann", "bob", "cat", "dan")] == [5, 9, 9, 9]
+    assert {each.state for each in tiny.grade().values()} == {"skipped"}
+
+
+def test_a_fault_that_was_mended_is_graded(tiny):
+    (tiny.submit("ann") / "p1.ipynb").write_text("{")
+    assert tiny.grade()["ann"].state == "fault"
+    assert tiny.grade()["ann"].state == "fault"
+    tiny.submit("ann")
+    assert tiny.grade()["ann"].score == 9
+
+
 def test_scores_that_the_gradebook_has_lost_are_made_again(tiny):
     tiny.submit("ann")
     tiny.submit("bob", sq="def sq(a): return 0")

@@ -142,3 +142,14 @@ def test_a_record_that_cannot_be_read_costs_a_page_and_no_more(taught, text):
     (taught.root / ".grader/feedback.json").write_text(text)
     assert taught.told() == 1
     assert taught.told() == 0
+
+
+def test_a_score_by_hand_that_outlives_the_answer_is_said(taught):
+    with _book(taught) as book:
+        book.find_grade("test", "01_sum", "01_sum", "ann").manual_score = 1.0
+        book.db.commit()
+    taught.submit(ann="def add(a, b): return b + a")
+    outcomes = {each.student: each for each in taught.grade_here().outcomes}
+    assert outcomes["ann"].score == 3
+    assert outcomes["ann"].notes == ["scores given by hand stay, look again: 1"]
+    assert "Score: 1.0 / 3.0" in taught.page("ann").read_text()

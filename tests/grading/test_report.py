@@ -1,6 +1,7 @@
 import pytest
 
-from grader.grading.book import Cell, Row
+from grader.course import Course
+from grader.grading.book import Cell, Row, rows
 from grader.grading.report import lines, write
 
 
@@ -26,3 +27,19 @@ def test_a_class_of_none_has_a_page_too(mini):
     page = write(mini, mini.chapters[0]).read_text()
     assert "0 of 0" in page
     assert "<code>twice</code>" in page
+
+
+def test_a_fault_is_told_in_the_report_and_in_the_rows_until_it_is_mended(taught):
+    course = Course(taught.root)
+    (taught.root / "submitted/bob/01_sum/01_sum.ipynb").write_text("{")
+    assert taught.grade_here().count("fault") == 1
+    faults = {each.student: each.fault for each in rows(course, taught.chapter)}
+    assert "01_sum.ipynb" in faults.pop("bob")
+    assert set(faults.values()) == {""}
+    page = write(course, taught.chapter).read_text()
+    assert "Not graded as it should be" in page
+    assert page.count("<td>bob</td>") == 2
+    taught.submit(bob="def add(a, b): return b + a")
+    assert taught.grade_here().count("fault") == 0
+    assert {each.fault for each in rows(course, taught.chapter)} == {""}
+    assert "Not graded" not in write(course, taught.chapter).read_text()
