@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from . import refusal
+
 Upstream = np.ndarray | tuple[np.ndarray, ...] | None
 Answers = Mapping[str, Any]
 
@@ -71,6 +73,7 @@ class Case:
     wants: "value", "gradient", "second" (the derivative of the summed gradient).
     variables: the inputs handed over as tf.Variable.
     options: plain data for a probe of the chapter's own.
+    Raises ValueError for a want that does not exist, and without modes.
     """
 
     name: str
@@ -81,6 +84,10 @@ class Case:
     wants: tuple[str, ...] = ("value", "gradient")
     variables: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what nothing would ever run or give."""
+        refusal.of_case(self.name, self.modes, self.wants)
 
     def part_of(self, key: str) -> str:
         """The part of the exercise in which the answer under this key counts."""
@@ -153,14 +160,7 @@ class Exercise:
 
     def __post_init__(self) -> None:
         """Refuse a contract that could not be checked."""
-        if not self.parts:
-            raise ValueError(f"{self.id}: an exercise needs at least one part with its points")
-        if len(self.hints) < 2:
-            raise ValueError(f"{self.id}: at least two hints, the last one nearly the answer")
-        for mistake in self.mistakes:
-            ways = [mistake.answer, mistake.raises, mistake.pattern]
-            if sum(way is not None for way in ways) != 1:
-                raise ValueError(f"{self.id}: mistake {mistake.name!r} needs exactly one way")
+        refusal.of_exercise(self.id, self.parts, self.hints, self.mistakes)
 
 
 @dataclass(frozen=True)
@@ -182,6 +182,7 @@ def table(
     mistakes: tuple[Mistake, ...] = (),
 ) -> Exercise:
     """An exercise whose answer is a dictionary (or list) of words, with credit per entry."""
+    refusal.of_table(id, {key: entry.answer for key, entry in entries.items()}, allowed)
     truth = {f"entry:{key}": entry.answer for key, entry in entries.items()}
     reasons = {f"entry:{key}": entry.because for key, entry in entries.items()}
     options = {"keys": list(entries), "allowed": list(allowed), "because": reasons}

@@ -26,12 +26,15 @@ class CourseError(Exception):
     """Something about the course's files is not as it should be; the message says what to do."""
 
 
-def _line(error: Exception, path: Path) -> str:
-    """Where in the file at `path` something went wrong, and what."""
+def _line(error: Exception, path: Path, whose: str = "") -> str:
+    """Where in the file at `path` something went wrong, in which exercise, and what; one line."""
     lines = [at for frame, at in walk_tb(error.__traceback__)
              if frame.f_code.co_filename == str(path)]  # fmt: skip
     where = f", line {lines[-1]}" if lines else ""  # a SyntaxError names its line itself
-    return f"{where}: {type(error).__name__}: {error}"
+    said = " ".join(str(error).split())
+    if not isinstance(error, CourseError):  # those are words already
+        said = f"{type(error).__name__}: {said}"
+    return f"{where}: {whose}: {said.removeprefix(f'{whose}: ')}" if whose else f"{where}: {said}"
 
 
 @dataclass(frozen=True)
@@ -93,18 +96,27 @@ class Chapter:
         except CourseError:
             raise
         except Exception as error:
-            raise CourseError(f"{path.relative_to(self.root)}{_line(error, path)}") from error
+            raise self.wrong(module, error) from error
         return loaded
+
+    def wrong(self, module: str, error: Exception, exercise: str = "") -> CourseError:
+        """The error as one line that names the file, its line and the exercise."""
+        path = self.folder / f"{module}.py"
+        return CourseError(f"{path.relative_to(self.root)}{_line(error, path, exercise)}")
 
     def exercises(self) -> dict[str, Exercise]:
         """The contracts in `reference.py`, in order; ids must be unique."""
         found: dict[str, Exercise] = {}
         reference = self.load("reference")
-        if not hasattr(reference, "EXERCISES"):
-            raise CourseError(f"{self.name}: reference.py has no EXERCISES")
+        if not isinstance(getattr(reference, "EXERCISES", None), list | tuple):
+            raise CourseError(f"{self.name}: reference.py has no list EXERCISES")
         for exercise in reference.EXERCISES:
+            if not hasattr(exercise, "id"):
+                said = f"{type(exercise).__name__}, which is no Exercise"
+                raise CourseError(f"{self.name}: reference.py lists a {said}, in EXERCISES")
             if exercise.id in found:
-                raise CourseError(f"{self.name}: two exercises are called {exercise.id}")
+                said = f"two exercises are called {exercise.id}"
+                raise CourseError(f"{self.name}: {said} in reference.py")
             found[exercise.id] = exercise
         return found
 

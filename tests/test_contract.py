@@ -55,3 +55,37 @@ def test_a_table_asks_for_its_entries():
     (case,) = made.cases(np.random.default_rng(0))
     assert made.truth(case) == {"entry:a": "none"}
     assert made.options["because"] == {"entry:a": "why"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"id": "leaky-relu"}, "a Python name"),
+        ({"id": "class"}, "a Python name"),
+        ({"hints": "one hint."}, "a tuple of texts"),
+        *(({"parts": {"value": w}}, "no positive number") for w in (0, -1, "1", True, None)),
+    ],
+)
+def test_what_no_contract_may_say_is_named(changes, said):
+    with pytest.raises(ValueError, match=said):
+        exercise(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"wants": ("value", "grad")}, "value, gradient, second"),
+        ({"wants": "value"}, "as a tuple"),
+        ({"modes": "eager"}, "as a tuple"),
+        ({"modes": ()}, "eager, outside"),
+    ],
+)
+def test_a_case_that_nothing_would_run_is_refused(changes, said):
+    with pytest.raises(ValueError, match=said):
+        Case("a", {}, **changes)
+
+
+@pytest.mark.parametrize(("right", "allowed"), [("number", ("none", "zero")), (True, (0, 1))])
+def test_a_right_word_must_be_an_allowed_one(right, allowed):
+    with pytest.raises(ValueError, match=f"t: {right!r}, right for 'a', is not in"):
+        table("t", {"a": Entry(right, "why")}, allowed, ("h", "i"))

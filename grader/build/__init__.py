@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 
 from ..course import Chapter, Course, CourseError
+from .apart import refuse_doubles
 from .cells import notebook
 from .data import data, same_arrays
 from .release import release
@@ -34,7 +35,8 @@ def made(chapter: Chapter) -> dict[Path, bytes]:
 
 
 def build(course: Course, chapters: list[Chapter]) -> list[Path]:
-    """Writes what is stale; returns the paths written."""
+    """Writes what is stale; returns the paths written. CourseError where sources are not sound."""
+    refuse_doubles(course, chapters)
     written = []
     for chapter in chapters:
         for path in stale_of(made(chapter)):
@@ -46,6 +48,7 @@ def build(course: Course, chapters: list[Chapter]) -> list[Path]:
 
 def stale(course: Course, chapters: list[Chapter]) -> list[Path]:
     """The built files that are missing or not what a fresh build makes."""
+    refuse_doubles(course, chapters)
     return [path for chapter in chapters for path, _ in stale_of(made(chapter))]
 
 

@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell
 from ..contract import Exercise
 from ..course import Chapter, CourseError
 from ..key import terms
-from .starter import starter
+from .starter import StarterError, starter
 
 TOTAL = 100
 SCHEMA = 3
@@ -42,9 +42,16 @@ def read(chapter: Chapter) -> nbformat.NotebookNode:
 
 
 def starters(chapter: Chapter) -> dict[str, str]:
-    """The starter of every exercise, by its id."""
-    cells = read(chapter).cells
-    return {c.metadata.answer: starter(c.source) for c in cells if "answer" in c.metadata}
+    """The starter of every exercise, by its id. CourseError where its marks do not pair up."""
+    cells = [cell for cell in read(chapter).cells if "answer" in cell.metadata]
+    return {c.metadata.answer: _starter(c.metadata.answer, c.source, chapter) for c in cells}
+
+
+def _starter(exercise: str, source: str, c: Chapter) -> str:
+    try:
+        return starter(source)
+    except StarterError as error:
+        raise CourseError(f"{c.name}.md: {exercise}: {error}") from None
 
 
 def points(exercises: Mapping[str, Exercise]) -> dict[tuple[str, str], int]:
@@ -83,6 +90,7 @@ def _expand(
         if name is not None and name not in exercises:
             raise CourseError(f"{c.name}.md names {name!r}, which reference.py does not declare")
     if answer is not None:
+        _starter(answer, cell.source, c)
         cell.metadata["nbgrader"] = _nbgrader(answer, solution=True)
         yield cell
     elif check is not None:
@@ -107,15 +115,18 @@ def _nbgrader(grade_id: str, *, solution: bool = False, points: int = 0) -> dict
 
 def _check_complete(cells: list[Any], exercises: Mapping[str, Exercise], c: Chapter) -> None:
     ids = [cell.metadata["nbgrader"]["grade_id"] for cell in cells if "nbgrader" in cell.metadata]
-    wanted = {name for e in exercises.values() for name in (e.id, *_part_ids(e))}
-    for name in sorted(wanted.symmetric_difference(ids)):
-        raise CourseError(f"{c.name}.md: there is no cell for {name!r}")
-    if len(ids) != len(set(ids)):
-        raise CourseError(f"{c.name}.md: a cell stands twice")
-
-
-def _part_ids(exercise: Exercise) -> list[str]:
-    return [f"{exercise.id}-{part}" for part in exercise.parts]
+    marks = {}
+    for e in exercises.values():
+        marks[e.id] = f"`:answer: {e.id}`"
+        marks |= {f"{e.id}-{part}": f"`:check: {e.id}`" for part in e.parts}
+    for name, mark in marks.items():
+        if name not in ids:
+            raise CourseError(f"{c.name}.md: {mark} is missing")
+    for name in ids:
+        if name not in marks:
+            raise CourseError(f"{c.name}.md: the cell {name!r} belongs to no exercise")
+        if ids.count(name) > 1:
+            raise CourseError(f"{c.name}.md: {marks[name]} stands twice")
 
 
 def _name_cells(cells: list[Any]) -> None:

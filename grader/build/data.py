@@ -13,17 +13,21 @@ from ..judge import STORED_SEED
 from ..key import terms
 from .cells import read, starters
 from .reasons import reasons
+from .sound import named, sound
 
 # Elementary functions may differ in the last bits from one processor to the next.
 SAME = 1e-9
 
 
 def data(chapter: Chapter) -> tuple[bytes, bytes]:
-    """The .npz and the .json of a chapter, byte for byte the same on the same machine."""
+    """The .npz and the .json of a chapter, byte for byte the same on the same machine. CourseError
+    where a contract's own functions fail."""
     given = starters(chapter)
     entries: dict[str, store.Stored] = {}
     for name, exercise in chapter.exercises().items():
-        cases, answers = telling.draw(exercise, STORED_SEED, telling.expected(exercise))
+        sound(chapter, exercise, STORED_SEED)
+        with named(chapter, exercise):
+            cases, answers = telling.draw(exercise, STORED_SEED, telling.expected(exercise))
         said = terms(exercise, given.get(name, ""), chapter.name)
         entries[name] = (said, list(cases), answers)
     because = reasons(c.source for c in read(chapter).cells if c.cell_type == "code")

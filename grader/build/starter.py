@@ -21,6 +21,8 @@ class StarterError(ValueError):
 
 def starter(source: str) -> str:
     """The starter of an answer cell's source; StarterError names a mark that is missing."""
+    if BEGIN not in source and END not in source:
+        raise StarterError(f"{BEGIN} and {END} are missing")
     lines: list[str] = []
     region: list[str] | None = None
     for line in source.split("\n"):
@@ -31,7 +33,7 @@ def starter(source: str) -> str:
             lines += _opened(region, indent)
             region = None
         elif mark in (BEGIN, END):
-            raise StarterError(f"{mark} without its partner")
+            raise StarterError(f"{mark} without {END if mark == BEGIN else BEGIN}")
         elif region is not None:
             region.append(line)
         else:

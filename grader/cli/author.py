@@ -11,6 +11,10 @@ from .app import chosen, command, out
 Chapters = Annotated[list[str] | None, typer.Argument(help="Chapters by name or number; all.")]
 
 
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 @command
 def build(
     chapters: Chapters = None,
@@ -29,7 +33,7 @@ def build(
         out.print(f"stale {path.relative_to(course.root)}")
     if stale:
         raise typer.Exit(1)
-    out.print(f"{len(named)} chapters, nothing stale")
+    out.print(f"{_many(len(named), 'chapter')}, nothing stale")
 
 
 @command
@@ -45,7 +49,7 @@ def lint(
     for fault in linter.lint(course, named, execute=run):
         count += 1
         out.print(str(fault), markup=False, soft_wrap=True)
-    out.print(f"{len(named)} chapters, {count} faults")
+    out.print(f"{_many(len(named), 'chapter')}, {_many(count, 'fault')}")
     if count:
         raise typer.Exit(1)
 

@@ -25,10 +25,11 @@ Rule = Callable[[Chapter], Iterator[Fault]]
 
 def rules(*, execute: bool = True) -> list[Rule]:
     """The rules in order, cheap ones first; `execute` adds running whole notebooks."""
-    from . import answers, built, curriculum, run, text
+    from . import answers, built, curriculum, drawn, run, text
 
-    found: list[Rule] = [curriculum.complete, text.readable, built.fresh, built.secret]
-    return [*found, answers.judged, *([run.top_to_bottom] if execute else [])]
+    found: list[Rule] = [curriculum.complete, text.readable, drawn.drawn, built.fresh]
+    found += [built.secret, answers.judged]
+    return [*found, *([run.top_to_bottom] if execute else [])]
 
 
 def lint(course: Course, chapters: list[Chapter], *, execute: bool = True) -> Iterator[Fault]:

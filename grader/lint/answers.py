@@ -27,6 +27,8 @@ def judged(chapter: Chapter) -> Iterator[Fault]:
         tried = {"the starter": given[name], "the solution": solutions[name]}
         for what, source in (tried | written.get(name, {})).items():
             fault = _judge(exercise, what, source, space)
+            if fault is not None and what == "the solution" and fault.startswith("should pass"):
+                fault = f"reference.py and the solution in {chapter.name}.md disagree: {fault}"
             if fault is not None:
                 yield Fault(chapter.name, f"{name}, {what}", fault)
 

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import ast
 import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from ..course import Chapter
+from ..build.apart import doubles
+from ..course import Chapter, CourseError
 from . import Fault
+
+NUMPY_ONLY = ("tensorflow", "keras")
 
 
 def plan(chapter: Chapter) -> dict[str, Any]:
-    """The chapter's row of solutions/curriculum.toml; empty if there is none."""
+    """The chapter's row of solutions/curriculum.toml; empty if there is none. CourseError where
+    the file cannot be read."""
     path = chapter.root / "solutions" / "curriculum.toml"
     if not path.is_file():
         return {}
-    row: dict[str, Any] = tomllib.loads(path.read_text("utf-8")).get(chapter.name, {})
+    try:
+        row = tomllib.loads(path.read_text("utf-8")).get(chapter.name, {})
+    except ValueError as error:  # TOML, or not UTF-8
+        raise CourseError(f"{path.relative_to(chapter.root)}: {error}") from error
+    if not isinstance(row, dict):
+        raise CourseError(f"{path.relative_to(chapter.root)}: {chapter.name} is no table")
     return row
 
 
@@ -34,3 +44,17 @@ def complete(chapter: Chapter) -> Iterator[Fault]:
         for mistake in exercise.mistakes:
             if not mistake.says.strip():
                 yield Fault(chapter.name, name, f"mistake {mistake.name!r} says nothing")
+    for name, other in doubles(chapter, exercises):
+        yield Fault(chapter.name, name, f"is already in {other}: an id is the whole course's")
+    for module in _imported(chapter):
+        if module.split(".")[0] in NUMPY_ONLY:
+            yield Fault(chapter.name, "reference.py", f"imports {module}; it is NumPy only")
+
+
+def _imported(chapter: Chapter) -> Iterator[str]:
+    """The modules that reference.py imports, anywhere in it."""
+    for node in ast.walk(ast.parse((chapter.folder / "reference.py").read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""

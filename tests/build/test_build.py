@@ -6,7 +6,7 @@ import pytest
 
 from grader import build
 from grader.build.data import same_arrays
-from grader.course import Course
+from grader.course import Course, CourseError
 
 
 @pytest.fixture
@@ -64,3 +64,31 @@ def test_the_last_bits_of_floats_are_no_difference(tmp_path):
     assert same_arrays(one, saved("2.npz", np.array([1.0 + 1e-15, 1e9])))
     assert not same_arrays(one, saved("3.npz", np.array([1.0 + 1e-6, 1e9])))
     assert not same_arrays(one, saved("4.npz", np.array([1, 10**9])))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("            x = normal(", "            x = 1 / 0 + normal(", r"line \d+: twice: ZeroDivision"),
+        ("lambda rng: list(cases(rng))", "lambda rng: None", "twice: cases must give a list"),
+        ('lambda c: {"value": 2 *', 'lambda c: None and {"value": 2 *', "twice: truth must give"),
+        ('lambda c: {"value": 2 *', 'lambda c: {"value": 1 / 0 *', r"line \d+: twice: ZeroDiv"),
+        ('"gradient": 2, "robust": 1', '"gradient": "2"', "twice: the weight of part 'gradient'"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_in_a_reference_is_one_line(copy, old, new, said):
+    path = copy.chapters[0].folder / "reference.py"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(CourseError, match=said) as caught:
+        build.build(copy, copy.chapters)
+    assert "solutions/01_mini/reference.py" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("mark", ["### BEGIN SOLUTION", "### END SOLUTION"])
+def test_a_missing_mark_names_the_file_and_the_exercise(copy, mark):
+    source = copy.chapters[0].source
+    source.write_text(source.read_text().replace(mark, "", 1))
+    with pytest.raises(CourseError, match=r"01_mini\.md: twice: ### "):
+        build.build(copy, copy.chapters)

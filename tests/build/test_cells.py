@@ -52,7 +52,7 @@ def test_starters_by_exercise(mini):
 def test_cells_and_contracts_must_match(mini):
     chapter = mini.chapters[0]
     exercises = chapter.exercises()
-    with pytest.raises(CourseError, match="no cell for 'more'"):
+    with pytest.raises(CourseError, match=":answer: more` is missing"):
         notebook(chapter, exercises | {"more": exercise("more", value=1)})
     del exercises["counter"]
     with pytest.raises(CourseError, match="names 'counter'"):

@@ -25,7 +25,7 @@ def test_build_check_says_what_is_stale(run, mini):
 def test_lint_counts_faults(run, tf):
     got = run("lint", "--no-run")
     assert got.exit_code == 0, got.output
-    assert "1 chapters, 0 faults" in got.output
+    assert "1 chapter, 0 faults" in got.output
 
 
 def test_an_error_is_one_line_and_exit_code_2(run, monkeypatch):

@@ -5,8 +5,8 @@ import shutil
 import pytest
 
 from grader import build
-from grader.course import Course
-from grader.lint import answers, built, curriculum, lint, run, text
+from grader.course import Course, CourseError
+from grader.lint import answers, built, curriculum, drawn, lint, run, text
 
 PREDICTED = 'predict("mini round", lambda: None, ____, because="Rounding is flat.")'
 
@@ -55,7 +55,8 @@ def test_a_starter_that_is_an_attempt_and_a_solution_that_is_wrong_are_faults(ch
     assert any("square_grad, the starter: should be unattempted" in fault for fault in found)
     edit(chapter.source, "return 2.0 * op.inputs[0] * grad", "return 2.1 * op.inputs[0] * grad")
     assert any(
-        "square_grad, the solution: should pass" in f for f in faults(answers.judged, chapter)
+        "the solution in 01_mini.md disagree: should pass" in f
+        for f in faults(answers.judged, chapter)
     )
 
 
@@ -110,3 +111,40 @@ def test_a_chapter_that_cannot_be_read_is_one_fault(chapter):
     (chapter.folder / "reference.py").write_text("1 / 0")
     (fault,) = lint(Course(chapter.root), [chapter])
     assert "ZeroDivisionError" in str(fault)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"robust": 1},\n    hints=("stop', '"robust": 1, "speed": 4},\n    hints=("stop', "no case has an answer in the part 'speed'"),
+        ('"gradient": 2, "robust": 1', '"gradient": 2', "count in the part 'robust'"),
+        ('"gradient:x": 3.0', '"gradients:x": 3.0', "says 'gradients:x', which nothing gives"),
+        ('"gradient:x": 3.0', '"gradient:y": 3.0', "there are value, gradient:x"),
+        ('"gradient:x": 3.0', '"eagre/gradient:x": 3.0', "'eagre' is no mode"),
+        ('_cases(("eager", "outside"))', '_cases(("eagre",))', "nothing runs in the mode 'eagre'"),
+        ('{"value": c.arrays["x"] / 2}', '{"value": c.arrays["x"] * 2}', "mistake 'divided' is the truth"),
+    ],
+)  # fmt: skip
+def test_what_drawing_the_cases_shows(chapter, old, new, said):
+    assert faults(drawn.drawn, chapter) == []
+    edit(chapter.folder / "reference.py", old, new)
+    found = faults(drawn.drawn, chapter)
+    assert any(said in fault and "reference.py: twice" in fault for fault in found)
+
+
+def test_a_reference_that_imports_tensorflow_and_a_broken_curriculum_are_named(chapter):
+    edit(chapter.folder / "reference.py", "EXERCISES =", "import tensorflow as tf\nEXERCISES =")
+    assert any("imports tensorflow" in fault for fault in faults(curriculum.complete, chapter))
+    (chapter.root / "solutions" / "curriculum.toml").write_text("[01_mini\n")
+    with pytest.raises(CourseError, match=r"solutions/curriculum.toml: "):
+        faults(curriculum.complete, chapter)
+
+
+def test_an_id_of_another_chapter_is_a_fault(chapter):
+    other = chapter.root / "solutions" / "02_other"
+    other.mkdir()
+    (other / "02_other.md").write_text("```{code-cell}\n:answer: twice\n```\n")
+    (fault,) = faults(curriculum.complete, chapter)
+    assert "twice: is already in 02_other" in fault
+    with pytest.raises(CourseError, match="02_other: twice is already in 01_mini"):
+        build.stale(Course(chapter.root), [chapter])
