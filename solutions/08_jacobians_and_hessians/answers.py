@@ -398,9 +398,9 @@ def hessian_matrix(loss, variables):
             "h = tf.linalg.set_diag(h, tf.linalg.diag_part(h) + damping)\n    "
             "step = tf.linalg.solve(h, g)"
         ),
-        "ok_cholesky": _newton(
+        "ok_lu": _newton(
             "h = h + damping * tf.eye(n, dtype=x.dtype)\n    "
-            "step = tf.linalg.cholesky_solve(tf.linalg.cholesky(h), g)"
+            "step = tf.linalg.lu_solve(*tf.linalg.lu(h), g)"
         ),
         "inverse_of_the_unflattened": """
 def newton_step(x, gradient, hessian, damping):
@@ -414,6 +414,14 @@ def newton_step(x, gradient, hessian, damping):
         "damping_forgotten": _newton("step = tf.linalg.solve(h, g)"),
         "damping_everywhere": _newton("step = tf.linalg.solve(h + damping, g)"),
         "sign": _newton("step = tf.linalg.solve(h + damping * tf.eye(n, dtype=x.dtype), g)", "+"),
+        "eigenvalues_taken_for_positive": _newton(
+            "e, q = tf.linalg.eigh(h)\n    "
+            "step = q @ (tf.transpose(q) @ g / (tf.abs(e) + damping)[:, None])"
+        ),
+        "eigenvalues_taken_for_positive_2": _newton(
+            "h = h + damping * tf.eye(n, dtype=x.dtype)\n    "
+            "step = tf.linalg.cholesky_solve(tf.linalg.cholesky(h), g)"
+        ),
         "raises_rank": _newton("step = tf.linalg.solve(h, gradient[None])"),
     },
     "hvp": {

@@ -80,16 +80,27 @@ def jacobian_cases(rng):
 
 # kernel_jacobian ------------------------------------------------------------------------------
 
+
+def _softmaxes(z):
+    e = np.exp(z - z.max(axis=1, keepdims=True))
+    p = e / e.sum(axis=1, keepdims=True)
+    return np.einsum("bo,op->bop", p, EYE(z.shape[1])) - np.einsum("bo,bp->bop", p, p)
+
+
+# Of each row: the derivatives of its outputs to its sums before the activation.
 SLOPES = {
-    "tanh": lambda z: 1 - np.tanh(z) ** 2,
-    "softplus": lambda z: 1 / (1 + np.exp(-z)),
+    "tanh": lambda z: np.einsum("bo,op->bop", 1 - np.tanh(z) ** 2, EYE(z.shape[1])),
+    "softmax": _softmaxes,
 }
 
 
-def kernel_truth(case):
+def _slope(case):
     a = case.arrays
-    slope = SLOPES[case.options["activation"]](a["x"] @ a["kernel"] + a["bias"])
-    return {"value": np.einsum("bo,bi,op->boip", slope, a["x"], EYE(slope.shape[1]))}
+    return SLOPES[case.options["activation"]](a["x"] @ a["kernel"] + a["bias"])
+
+
+def kernel_truth(case):
+    return {"value": np.einsum("bop,bi->boip", _slope(case), case.arrays["x"])}
 
 
 def kernel_summed(case):
@@ -98,10 +109,9 @@ def kernel_summed(case):
 
 def kernel_outputs(case):
     """The Jacobian to the input instead of the kernel, or its diagonal only."""
-    a, jacobian = case.arrays, kernel_truth(case)["value"]
-    slope = SLOPES[case.options["activation"]](a["x"] @ a["kernel"] + a["bias"])
-    full = np.einsum("bo,io,bc->boci", slope, a["kernel"], EYE(len(slope)))
-    rows = np.einsum("bo,io->boi", slope, a["kernel"])
+    slope, jacobian = _slope(case), kernel_truth(case)["value"]
+    rows = np.einsum("bop,ip->boi", slope, case.arrays["kernel"])
+    full = np.einsum("boi,bc->boci", rows, EYE(len(slope)))
     return {"value": Either(full, rows, np.einsum("boio->boi", jacobian))}
 
 
@@ -117,7 +127,9 @@ def _kernel_case(rng, name, batch, ins, outs, activation, part, modes, dtype="fl
 def kernel_cases(rng):
     return [
         _kernel_case(rng, "four rows, tanh", 4, 3, 2, "tanh", "value", CALLED),
-        _kernel_case(rng, "one row in float64", 1, 4, 2, "softplus", "robust", CALLED, "float64"),
+        _kernel_case(
+            rng, "one row, softmax, float64", 1, 4, 3, "softmax", "robust", CALLED, "float64"
+        ),
     ]
 
 
@@ -158,19 +170,22 @@ def per_example_cases(rng):
 # rows_are_independent -------------------------------------------------------------------------
 
 EXPONENTIAL = "lambda x: tf.exp(x)"
-# Into one row only: from behind, and from the front. Batch normalisation couples both ways, so
-# whoever finds these two finds it, too; the notebook shows it below the checks. One is negative:
-# it is the magnitude that counts. A Jacobian through tf.matmul would take a quarter longer.
-LEAK, LEAK_ON = (
+# Into one row only: from behind, and from the front, by twice what counts. The first block is
+# negative: it is the magnitude that counts. In the second the entries of each row and column
+# cancel. A Jacobian through tf.matmul would take a quarter longer.
+LEAK = (
     "lambda x: tf.einsum('ij,jk->ik', tf.constant("
-    f"[[1, 0, 0, {back}], [0, 1, 0, 0], [0, 0, 1, 0], [{on}, 0, 0, 1]], x.dtype), x)"
-    for back, on in ((-1e-3, 0), (0, 1e-3))
+    "[[1, 0, 0, -2e-4], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], x.dtype), x)"
 )
+LEAK_ON = "lambda x: x + (x[0, 0] - x[0, 1]) * [[0, 0], [0, 0], [0, 0], [2e-4, -2e-4]]"
+# Coupled all to all, as in batch normalisation. Summed over a batch, targets or sources, it is 0.
+CENTRED = "lambda x: x - tf.reduce_mean(x, 0)"
 CONSTANT = "lambda x: tf.ones_like(x)"
 INDEPENDENT = {
     EXPONENTIAL: True,
     LEAK: False,
     LEAK_ON: False,
+    CENTRED: False,
     CONSTANT: True,
 }
 
@@ -187,6 +202,7 @@ def independent_cases(rng):
     return [
         case("the exponential of each entry", EXPONENTIAL, "value"),
         case("the last row leaks a little into the first", LEAK, "value"),
+        case("the mean of the batch subtracted", CENTRED, "robust"),
         case("the first row leaks a little into the last", LEAK_ON, "robust", "float64"),
         case("a constant function", CONSTANT, "robust"),
     ]
@@ -198,6 +214,8 @@ CUBIC = "lambda x: tf.reduce_sum(x ** 3) + tf.reduce_sum(x) ** 2"
 LOGSUMEXP = "lambda x: tf.reduce_logsumexp(x) + tf.reduce_sum(x ** 2)"
 QUARTIC = "lambda x: tf.square(tf.nn.l2_loss(x))"  # (x·x)² / 4
 LINEAR = "lambda x: 3.0 * tf.reduce_sum(x)"
+# Higher derivatives so large that differences of gradients in float32 miss its Hessian.
+WAVES = "lambda x: tf.reduce_sum(tf.sin(5.0 * x)) + tf.reduce_sum(x) ** 2"
 
 
 def _softmax(x):
@@ -210,6 +228,7 @@ GRADIENTS = {
     LOGSUMEXP: lambda x: _softmax(x) + 2 * x,
     QUARTIC: lambda x: np.sum(x * x) * x,
     LINEAR: lambda x: np.full_like(x, 3.0),
+    WAVES: lambda x: 5 * np.cos(5 * x) + 2 * x.sum(),
 }
 # On flat x: (n, n).
 HESSIANS = {
@@ -217,6 +236,7 @@ HESSIANS = {
     LOGSUMEXP: lambda x: np.diag(_softmax(x) + 2) - np.outer(_softmax(x), _softmax(x)),
     QUARTIC: lambda x: x @ x * EYE(x.size) + 2 * np.outer(x, x),
     LINEAR: lambda x: np.zeros((x.size, x.size)),
+    WAVES: lambda x: np.diag(-25 * np.sin(5 * x)) + 2.0,
 }
 
 
@@ -352,6 +372,15 @@ def damping_everywhere(case):
     return _solved(x, g, h + damping) if g.size > 1 else {}
 
 
+def eigenvalues_positive(case):
+    """The step with the eigenvalues' magnitudes."""
+    x, g, h, damping = _system(case)
+    sizes, basis = np.linalg.eigh(h)
+    if sizes.min() > -0.1:
+        return {}
+    return _solved(x, g, (basis * np.abs(sizes)) @ basis.T + damping * EYE(g.size))
+
+
 def _solved(x, g, matrix):
     """The step with this matrix; nothing is said where rounding alone decides."""
     if np.linalg.matrix_rank(matrix, tol=1e-3) < g.size:
@@ -369,12 +398,14 @@ def unflattened(case):
     return {"value": x - np.tensordot(inverse, case.arrays["gradient"], 2)}
 
 
-def _newton_case(rng, name, shape, damping, part, dtype="float32", singular=False, modes=CALLED):
+def _newton_case(rng, name, shape, damping, part, dtype="float32", singular=False, bent=False):
     n = int(np.prod(shape))
     basis, _ = np.linalg.qr(rng.standard_normal((n, n)))
     sizes = rng.uniform(0.5, 3.0, n)
     if singular:
         sizes[: n // 2] = 0.0
+    if bent:
+        sizes[0] *= -1.0
     h = (basis * sizes) @ basis.T
     inputs = {
         "x": draw.normal(rng, shape, dtype),
@@ -382,17 +413,19 @@ def _newton_case(rng, name, shape, damping, part, dtype="float32", singular=Fals
         "hessian": ((h + h.T) / 2).reshape(shape + shape).astype(dtype),
         "damping": damping,
     }
-    return Case(name, inputs, part=part, modes=modes)
+    return Case(name, inputs, part=part, modes=CALLED)
 
 
 def newton_cases(rng):
     return [
         _newton_case(rng, "a vector of four", (4,), 0.25, "value"),
-        _newton_case(rng, "a square matrix", (2, 2), 0.5, "value", modes=TRACED),
+        _newton_case(rng, "a square matrix", (2, 2), 0.5, "value"),
         _newton_case(rng, "a matrix of shape (2, 3)", (2, 3), 0.25, "value"),
         _newton_case(rng, "a singular Hessian", (4,), 0.5, "robust", singular=True),
         _newton_case(rng, "a scalar", (), 0.25, "robust"),
-        _newton_case(rng, "float64", (3,), 0.125, "robust", "float64"),
+        _newton_case(
+            rng, "a negative eigenvalue, float64", (3,), 0.125, "robust", "float64", bent=True
+        ),
     ]
 
 
@@ -428,7 +461,7 @@ def _pair_case(rng, name, text, shape, part, second, dtype="float32", stack=(), 
 
 def hvp_cases(rng):
     return [
-        _pair_case(rng, "a vector of five", CUBIC, (5,), "value", "v"),
+        _pair_case(rng, "a vector of five", WAVES, (5,), "value", "v"),
         _pair_case(rng, "a matrix of shape (2, 3)", LOGSUMEXP, (2, 3), "value", "v",
                    modes=TRACED),
         _pair_case(rng, "the traced graph for n = 60", CUBIC, (60,), "memory", "v"),
@@ -626,6 +659,12 @@ NO_PATH = Mistake(
     "The gradient of a linear f is a constant, so no path leads from it back to x, and the tape "
     'returns None. Its second derivative is zero: use unconnected_gradients="zero" or zeros.',
     of_linear,
+)
+
+TAKEN_FOR_POSITIVE = (
+    "An eigenvalue of the Hessian is negative here, and stays so with the damping. Solve the "
+    "system as it is. A Cholesky factorisation does not take it, and with the magnitudes of the "
+    "eigenvalues it is another step."
 )
 
 EXERCISES = [
@@ -901,14 +940,25 @@ EXERCISES = [
                 damping_everywhere,
             ),
             Mistake(
+                "eigenvalues taken for positive",
+                TAKEN_FOR_POSITIVE,
+                eigenvalues_positive,
+            ),
+            Mistake(
+                "eigenvalues taken for positive",
+                TAKEN_FOR_POSITIVE,
+                pattern="nan",
+                part="robust",
+            ),
+            Mistake(
                 "sign",
                 "The step goes uphill: subtract it.",
                 newton_sign,
             ),
         ),
         reread="A step of Newton's",
-        also="tf.linalg.cholesky_solve(tf.linalg.cholesky(h), g), h being the damped matrix. It "
-        "takes less work, but all eigenvalues of h must be positive.",
+        also="tf.linalg.lu_solve(*tf.linalg.lu(h), g), h being the damped matrix. By Cholesky it "
+        "takes less work, where all eigenvalues of h are positive; here one may be negative.",
     ),
     Exercise(
         id="hvp",

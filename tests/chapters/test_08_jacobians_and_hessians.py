@@ -6,7 +6,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from grader.build.cells import read
 from grader.course import Course
+from grader.lint.space import answer, setup
 from grader.telling import cases_for
 
 CHAPTER = Course.find(Path(__file__)).chapter("08_jacobians_and_hessians")
@@ -96,6 +98,7 @@ FUNCTIONS = {
     REFERENCE.LOGSUMEXP: lambda x: mp.log(np.sum(exp(x))) + np.sum(x * x),
     REFERENCE.QUARTIC: lambda x: np.sum(x * x) ** 2 / 4,
     REFERENCE.LINEAR: lambda x: 3 * np.sum(x),
+    REFERENCE.WAVES: lambda x: np.sum(sin(5 * x)) + np.sum(x) ** 2,
 }
 
 
@@ -116,7 +119,7 @@ def test_jacobian_by_rows(exercise, case):
 @of("kernel_jacobian")
 def test_kernel_jacobian(exercise, case):
     a = {k: exact(v) for k, v in case.arrays.items()}
-    act = {"linear": lambda z: z, "tanh": tanh, "softplus": each(lambda z: mp.log(1 + mp.exp(z)))}
+    act = {"tanh": tanh, "softmax": lambda z: exp(z) / np.sum(exp(z), axis=1, keepdims=True)}
 
     def layer(kernel):
         return act[case.options["activation"]](a["x"] @ kernel + a["bias"])
@@ -136,11 +139,12 @@ def test_per_example_jacobian(exercise, case):
 BATCHES = {
     "the exponential of each entry": exp,
     "the last row leaks a little into the first": lambda x: np.concatenate(
-        [x[:1] + mp.mpf("0.001") * x[-1:], x[1:]]
+        [x[:1] - mp.mpf("0.0002") * x[-1:], x[1:]]
     ),
     "the first row leaks a little into the last": lambda x: np.concatenate(
-        [x[:-1], x[-1:] + mp.mpf("0.001") * x[:1]]
+        [x[:-1], x[-1:] + mp.mpf("0.0002") * (x[0, 0] - x[0, 1]) * np.array([[1, -1]])]
     ),
+    "the mean of the batch subtracted": lambda x: x - np.sum(x, axis=0) / len(x),
     "a constant function": lambda x: 0 * x + 1,
 }
 
@@ -258,11 +262,8 @@ MEMORY = ("per_example_jacobian", "hvp", "hutchinson_trace")
 def test_no_large_tensor_is_no_merit_where_nothing_right_is_computed(tf, name):
     """The part memory pays for the right value without the large tensor, and for nothing else."""
     from grader import evaluate
-    from grader.build.cells import read
-    from grader.lint.space import answer, setup
 
-    cells = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
-    right = answer(cells[name], "solution", name, setup(CHAPTER))
+    right = answer(CELLS[name], "solution", name, setup(CHAPTER))
 
     def spare(f, x, z=None, more=1):
         return right(f, x, *([] if z is None else [z]))
@@ -286,6 +287,103 @@ def test_no_large_tensor_is_no_merit_where_nothing_right_is_computed(tf, name):
         verdict = evaluate(name, given, part="memory")
         assert not verdict.passed, what
         assert verdict.fraction == 0, what
+
+
+# Wrong answers that once passed, and right ones that once did not -------------------------------
+
+INDEPENDENT = """
+def rows_are_independent(f, x):
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = f(x)
+    jacobian = tape.jacobian(y, x, unconnected_gradients="zero")
+    {}
+    np.fill_diagonal(strength, 0)
+    return bool(strength.max() < {})
+"""
+SUMMED_BATCH = """
+def rows_are_independent(f, x):
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = f(x)
+    jacobian = tape.jacobian(y, x, unconnected_gradients="zero")
+    blocks = tape.batch_jacobian(y, x, unconnected_gradients="zero")
+    return np.allclose(tf.reduce_sum(jacobian, 2), blocks, atol=1e-5)
+"""
+NEWTON = """
+def newton_step(x, gradient, hessian, damping):
+    n = int(np.size(x))
+    sizes, basis = np.linalg.eigh(np.reshape(hessian, (n, n)))
+    step = basis @ (basis.T @ np.reshape(gradient, n) / ({} + damping))
+    return x - np.reshape(step, x.shape).astype(x.dtype.name)
+"""
+KERNEL = """
+def kernel_jacobian(layer, x):
+    with tf.GradientTape() as tape:
+        z = x @ layer.kernel + layer.bias
+        tape.watch(z)
+        y = layer.activation(z)
+    {}
+"""
+HVP = """
+def hvp(f, x, v):
+    def g(point):
+        with tf.GradientTape() as tape:
+            tape.watch(point)
+            y = f(point)
+        return tape.gradient(y, point)
+    h = 1e-5 if x.dtype == tf.float64 else {}
+    return (g(x + h * v) - g(x - h * v)) / (2 * h)
+"""
+TWO_AXES = "strength = np.abs(jacobian).max(axis=(1, 3))"
+ELEMENTWISE = """d = tape.gradient(y, z)
+    return tf.einsum("oj,bo,bi->boij", tf.eye(layer.units, dtype=x.dtype), d, x)"""
+BY_ROWS = 'return tf.einsum("boj,bi->boij", tape.batch_jacobian(y, z), x)'
+REFUSED = [
+    ("rows_are_independent", INDEPENDENT.format(TWO_AXES, 1e-3)),
+    ("rows_are_independent", SUMMED_BATCH),
+    *(
+        ("rows_are_independent", INDEPENDENT.format(f"strength = {summed}", 1e-5))
+        for summed in (
+            "np.abs(np.sum(jacobian, axis=(1, 3)))",
+            "np.abs(np.sum(jacobian, axis=1)).max(axis=2)",
+            "np.abs(np.sum(jacobian, axis=3)).max(axis=1)",
+            "np.max(jacobian, axis=(1, 3))",
+        )
+    ),
+    ("newton_step", NEWTON.format("np.abs(sizes)")),
+    ("kernel_jacobian", KERNEL.format(ELEMENTWISE)),
+    *(("hvp", HVP.format(h)) for h in (3e-2, 1e-2, 3e-3, 1e-3)),
+]
+OTHERWISE = [
+    ("rows_are_independent", INDEPENDENT.format(TWO_AXES, 5e-5)),
+    ("newton_step", NEWTON.format("sizes")),
+    ("kernel_jacobian", KERNEL.format(BY_ROWS)),
+]
+CELLS = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
+RIGHT = [*((name, CELLS[name]) for name in sorted({name for name, _ in REFUSED})), *OTHERWISE]
+
+
+@pytest.fixture(scope="module")
+def space(tf):
+    return setup(CHAPTER)
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+@pytest.mark.parametrize(("name", "source"), REFUSED)
+def test_refused(space, name, source, seed):
+    from grader import evaluate
+
+    assert not evaluate(name, answer(source, "wrong", name, space), seed=seed).passed
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+@pytest.mark.parametrize(("name", "source"), RIGHT)
+def test_still_right(space, name, source, seed):
+    from grader import evaluate
+
+    verdict = evaluate(name, answer(source, "right", name, space), seed=seed)
+    assert verdict.passed, (verdict.says, verdict.first)
 
 
 # What the chapter says about TensorFlow --------------------------------------------------------
