@@ -10,6 +10,7 @@ from grader.contract import (
     EAGER,
     EVERYWHERE,
     INSIDE,
+    OUTSIDE,
     Case,
     Either,
     Exercise,
@@ -681,15 +682,23 @@ def _fourier(case, sign=1.0, half=0.5, orders=None, circle=2 * np.pi):
     return {"value": value, "gradient:x": up(case) * slope}
 
 
-def _fourier_inputs(rng, shape, dtype):
-    x = draw.uniform(rng, -2.4, 2.4, shape, dtype)
-    few, many = (1, 4), (4, 6)  # many in the main case: nobody writes these out
-    return {"x": x, "terms": int(rng.integers(*(many if shape == (6,) else few)))}
+def _fourier_inputs(fewest, most):
+    def make(rng, shape, dtype):
+        x = draw.uniform(rng, -2.4, 2.4, shape, dtype)
+        return {"x": x, "terms": int(rng.integers(fewest, most + 1))}
+
+    return make
+
+
+def fourier_cases(rng):
+    """Many waves called directly: so nobody writes them out. Few traced: each takes its time."""
+    many = along_x(_fourier_inputs(4, 5), "4 or 5 terms", modes=(EAGER,))(rng)[0]
+    return [many, *along_x(_fourier_inputs(1, 3), modes=(OUTSIDE,))(rng)]
 
 
 fourier_floor = Exercise(
     id="fourier_floor",
-    cases=along_x(_fourier_inputs),
+    cases=fourier_cases,
     truth=_fourier,
     parts={"value": 2, "gradient": 1, "robust": 1},
     hints=(
