@@ -209,6 +209,12 @@ def cond_grad(predicate, x, y, upstream):
             "tf.where(predicate, none, 2 * x * upstream), tf.where(predicate, 3 * upstream, none)",
             "none = tf.zeros_like(x)",
         ),
+        "more_than_a_pair": """
+def cond_grad(predicate, x, y, upstream):
+    first, second = 2 * x * upstream, 3 * upstream
+    none = tf.zeros_like(x)
+    return tf.where(predicate, first, none), tf.where(predicate, none, second), None
+""",
         "both_branches": returns(COND, "2 * x * upstream, 3 * upstream"),
         "upstream_forgotten": returns(
             COND,

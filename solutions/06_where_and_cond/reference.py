@@ -517,6 +517,7 @@ def cond_lost(case):
 
 cond_grad = Exercise(
     id="cond_grad",
+    probe="pairing",
     cases=cond_cases,
     truth=cond_truth,
     parts={"value": 2, "robust": 1},
@@ -555,6 +556,7 @@ cond_grad = Exercise(
             "The derivative of the branch is right, the upstream gradient is missing: multiply.",
             answer=cond_lost,
         ),
+        MORE,
     ),
     also="a tf.cond that returns the pair from each of its branches.",
 )

@@ -38,7 +38,7 @@ BROKEN = {
     "no such exercise": ("", NOSUCH, "'nosuch'"),
     "no number of points": ("", NO_POINTS, "a number of points"),
     "a reference that cannot be imported": ("def x(:\n", NOSUCH, "reference.py: SyntaxError"),
-    "a reference without exercises": ("pass\n", NOSUCH, "reference.py has no EXERCISES"),
+    "a reference without exercises": ("pass\n", NOSUCH, "reference.py has no list EXERCISES"),
     "a reference that breaks": ("EXERCISES = [1 / 0]", NOSUCH, "reference.py, line 1: ZeroDiv"),
 }
 
