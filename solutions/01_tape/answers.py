@@ -295,6 +295,15 @@ def partial_gradient(x, y):
             z = x * x + y * y
     return tape.gradient(z, [x, y])
 """,
+        "swapped": """
+def partial_gradient(x, y):
+    with tf.GradientTape() as tape:
+        tape.watch((x, y))
+        with tape.stop_recording():
+            y_squared = y * y
+        z = x * x + y_squared
+    return tape.gradient(z, [y, x])
+""",
         "raises_not_recording": """
 def partial_gradient(x, y):
     with tf.GradientTape() as tape:
@@ -348,6 +357,16 @@ def gradient_after_reset(x, y):
         tape.watch([x, y])
         z = x * x + y_squared
     return tape.gradient(z, [x, y], unconnected_gradients=tf.UnconnectedGradients.ZERO)
+""",
+        "swapped": """
+def gradient_after_reset(x, y):
+    with tf.GradientTape() as tape:
+        y_squared = y * y
+        tape.reset()
+        tape.watch(x)
+        z = x * x + y_squared
+    dy, dx = tape.gradient(z, [y, x])
+    return dy, dx
 """,
         "raises_after_the_block": """
 def gradient_after_reset(x, y):
@@ -465,6 +484,14 @@ def gradient_or_zeros(f, x):
         y = f(x)
     gradient = tape.gradient(y, x)
     return tf.zeros((1, 1), x.dtype) if gradient is None else gradient
+""",
+        "the_shape_of_f(x)": """
+def gradient_or_zeros(f, x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    gradient = tape.gradient(y, x)
+    return tf.zeros_like(y) if gradient is None else gradient
 """,
         "raises_no_such_option": """
 def gradient_or_zeros(f, x):

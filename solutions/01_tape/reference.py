@@ -390,7 +390,20 @@ def _both_recorded(case):
 
 def _x_unwatched(case):
     """A tf.Variable is watched without being asked."""
-    return {} if "x" in case.variables else {"value[0]": None}
+    return {} if "x" in case.variables else _nothing(case)
+
+
+def _nothing(case):
+    """Said of both derivatives: a pair in the wrong order is neither of these mistakes."""
+    return {"value[0]": None, "value[1]": None}
+
+
+SWAPPED = Mistake(
+    "swapped",
+    "The two derivatives stand in the wrong order: first the one with respect to x, then the one "
+    "with respect to y.",
+    answer=lambda case: {"value[0]": None, "value[1]": 2 * case.arrays["x"]},
+)
 
 
 partial_gradient = Exercise(
@@ -426,8 +439,9 @@ partial_gradient = Exercise(
         Mistake(
             "pause around everything",
             "Both derivatives are None: the square of x was computed during the pause as well.",
-            answer=lambda case: {"value[0]": None},
+            answer=_nothing,
         ),
+        SWAPPED,
     ),
     reread=RECORDING,
     also="In place of the pause tf.stop_gradient(y * y), which cuts the path for every tape.",
@@ -462,6 +476,7 @@ gradient_after_reset = Exercise(
             "it knew of y is gone.",
             answer=_zero_for_none,
         ),
+        SWAPPED,
     ),
     reread=RECORDING,
     also="A fresh tape in place of the reset, opened after y * y: usually easier to read.",
@@ -543,12 +558,13 @@ CONNECTED = {
     "lambda x: tf.reduce_sum(x * tf.floor(x))": np.floor,
     "lambda x: 4.0 * x": lambda x: np.full_like(x, 4.0),
 }
-UNCONNECTED = {
-    "lambda x: tf.floor(x)": np.zeros_like,
-    "lambda x: tf.ones_like(x)": np.zeros_like,
-    "lambda x: tf.cast(x > 0.0, x.dtype)": np.zeros_like,
-    "lambda x: tf.reduce_sum(tf.round(x)) + 1.0": np.zeros_like,
-}
+REDUCING = "lambda x: tf.reduce_sum(tf.round(x)) + 1.0"
+ENTRY_BY_ENTRY = (
+    "lambda x: tf.floor(x)",
+    "lambda x: tf.ones_like(x)",
+    "lambda x: tf.cast(x > 0.0, x.dtype)",
+)
+UNCONNECTED = dict.fromkeys((REDUCING, *ENTRY_BY_ENTRY), np.zeros_like)
 
 
 def zeros_cases(rng):
@@ -558,14 +574,14 @@ def zeros_cases(rng):
         return Case(name, {"f": Source(text), "x": x}, None, part, modes, wants=("value",))
 
     live = [str(t) for t in rng.choice(list(CONNECTED), 3, replace=False)]
-    dead = [str(t) for t in rng.choice(list(UNCONNECTED), 3, replace=False)]
+    dead = [str(t) for t in rng.choice(ENTRY_BY_ENTRY, 2, replace=False)]
     return [
         case(live[0], (3,)),
-        case(dead[0], (3,)),
+        case(REDUCING, (3,)),  # zeros of the shape of f(x) would be of another shape
         case(live[1], (2,), "robust", "float64", TRACED),
         case(live[2], (), "robust", modes=CALLED),
-        case(dead[1], (2, 2), "robust", "float64", CALLED),
-        case(dead[2], (), "robust", modes=TRACED),
+        case(dead[0], (2, 2), "robust", "float64", CALLED),
+        case(dead[1], (), "robust", modes=TRACED),
     ]
 
 
@@ -582,6 +598,10 @@ def _none_through(case):
 def _unwatched(case):
     dead = case.inputs["f"].text in UNCONNECTED
     return {"value": None if dead else Either(None, np.zeros_like(case.arrays["x"]))}
+
+
+def _shaped_as_f(case):
+    return {"value": np.zeros(())} if case.inputs["f"].text == REDUCING else zeros_truth(case)
 
 
 gradient_or_zeros = Exercise(
@@ -607,6 +627,11 @@ gradient_or_zeros = Exercise(
             "Nothing is connected, not even where f is smooth: the tape was not told to watch x. "
             "Zeros in place of None then hide the fault.",
             answer=_unwatched,
+        ),
+        Mistake(
+            "the shape of f(x)",
+            "The zeros have the shape of f(x). They are asked in the shape and dtype of x.",
+            answer=_shaped_as_f,
         ),
     ),
     reread=TAPES,
@@ -654,7 +679,7 @@ def nth_cases(rng):
         case(live[1], 2, (3,), "value"),
         case("lambda x: x * x * x", int(rng.integers(2, 4)), (2,), "value", modes=TRACED),
         case(live[2], 0, (2,)),
-        case(live[0], 4, (2, 2), dtype="float64"),
+        case(live[0], 5, (2, 2), dtype="float64"),
         case(live[1], 3, ()),
         case("lambda x: 3.0 * x", 2, (3,), modes=TRACED),
         case("lambda x: tf.square(x)", 4, (3,)),
@@ -696,15 +721,15 @@ nth_derivative = Exercise(
     ),
     mistakes=(
         Mistake(
+            "None let through",
+            "Where a derivative no longer depends on x the tape says None. Zeros are asked.",
+            answer=_none_at_the_end,
+        ),
+        Mistake(
             "inner gradient taken outside the outer tape",
             "From the second derivative on nothing comes back. The inner gradient is an operation "
             "like others: the outer tape has to be recording while it is computed.",
             answer=_taken_outside,
-        ),
-        Mistake(
-            "None let through",
-            "Where a derivative no longer depends on x the tape says None. Zeros are asked.",
-            answer=_none_at_the_end,
         ),
         Mistake(
             "first derivative only",

@@ -27,6 +27,10 @@ def square_grad(op, grad):
     x = tf.stop_gradient(op.inputs[0])
     return 2.0 * x * grad
 """,
+        "upstream_stopped": """
+def square_grad(op, grad):
+    return 2.0 * op.inputs[0] * tf.stop_gradient(grad)
+""",
         "two_lost": """
 def square_grad(op, grad):
     return op.inputs[0] * grad
@@ -73,6 +77,20 @@ def fresh_gradient(fn):
 def fresh_gradient(fn):
     tf.RegisterGradient("MyGradient")(fn)
     return "MyGradient"
+""",
+        "fixed_name_2": """
+def fresh_gradient(fn):
+    name = f"{fn.__name__}-{id(fn)}"
+    tf.RegisterGradient(name)(fn)
+    return name
+""",
+        "fixed_name_3": """
+import random
+
+def fresh_gradient(fn):
+    name = f"{fn.__name__}-{random.randrange(100)}"
+    tf.RegisterGradient(name)(fn)
+    return name
 """,
         "old_function_kept": """
 def fresh_gradient(fn):
@@ -293,6 +311,15 @@ def numpy_sine(x):
     y = tf.numpy_function(np.sin, [x], x.dtype)
     y.set_shape(x.shape)
     return y, lambda upstream: upstream * tf.cos(x)
+""",
+        "ok_traced_itself": """
+@tf.function
+def numpy_sine(x):
+    name = f"cosine-{uuid.uuid4()}"
+    tf.RegisterGradient(name)(lambda op, grad: grad * tf.cos(op.inputs[0]))
+    with tf.compat.v1.get_default_graph().gradient_override_map({"PyFunc": name}):
+        y = tf.numpy_function(np.sin, [x], x.dtype)
+    return tf.ensure_shape(y, x.shape)
 """,
         "wrong_op_type": """
 def numpy_sine(x):

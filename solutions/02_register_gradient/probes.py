@@ -3,10 +3,14 @@
 from grader.placeholder import Blank
 from grader.probe.modes import MODES
 
+AGAIN = 130  # so many draws of 1000 random numbers are all different once in 5000 times
+
 
 def registers(answer, case, mode):
-    """Hands over two rules, uses both names, and reports the gradient under each of them."""
+    """Hands over two rules, the first one again and again, and uses the first two names.
 
+    Reports the gradient under each of these two.
+    """
     rules = [_scaling(case.inputs["first"]), _scaling(case.inputs["second"])]
     names = [answer(rule) for rule in rules]
     gap = next((name for name in names if isinstance(name, Blank)), None)
@@ -14,9 +18,10 @@ def registers(answer, case, mode):
         return {"value": gap, "gradient:first": gap, "gradient:second": gap}
     if not all(isinstance(name, str) for name in names):
         return dict.fromkeys(("value", "gradient:first", "gradient:second"), "no text")
-    if names[0] == names[1]:
+    names += [answer(rules[0]) for _ in range(AGAIN)]
+    if len(set(names)) < len(names):
         return dict.fromkeys(("value", "gradient:first", "gradient:second"), "one name")
-    first, second = (_gradient_under(name, case) for name in names)
+    first, second = (_gradient_under(name, case) for name in names[:2])
     return {"value": "two names", "gradient:first": first, "gradient:second": second}
 
 
@@ -57,7 +62,9 @@ def _traced(answer, case):
         y = answer(*(tf.constant(value) for value in case.inputs.values()))
         shape = getattr(y, "shape", None)
     known = shape is not None and shape.rank is not None
-    types = {op.type for op in graph.get_operations()}
+    made = graph.as_graph_def()  # the bodies of functions that a tf.function brings along included
+    nodes = [*made.node, *(node for f in made.library.function for node in f.node_def)]
+    types = {node.op for node in nodes}
     by = "TensorFlow"
     if types & {"PyFunc", "PyFuncStateless"}:
         by = "NumPy"

@@ -51,26 +51,42 @@ def ranks(rng, wants=GRADIENT):
 
 def square_cases(rng):
     x = draw.away(draw.normal(rng, (2, 3), scale=2.0), (0.0,))
-    other = draw.away(draw.normal(rng, (4,)), (0.0,))
+    other, third = (draw.away(draw.normal(rng, (n,)), (0.0,), 0.2) for n in (4, 3))
     return [
         Case("a float32 matrix", {"x": x}, draw.like(rng, x), None, GRAPH_MODES, GRADIENT),
         Case(
             "differentiated twice", {"x": other}, draw.like(rng, other), "second", (OUTSIDE,),
             ("second",),
         ),
+        Case(
+            "its square differentiated twice", {"x": third, "again": True}, draw.like(rng, third),
+            "second", (OUTSIDE,), ("second",),
+        ),
         *ranks(rng),
     ]  # fmt: skip
 
 
-def twice(case: Case, first, second):
-    """First derivative where it is asked, second where that is."""
+def twice(case: Case, first, second, again=None):
+    """First derivative where it is asked, second where that is, and of x⁴ = (x²)² likewise."""
+    if "again" in case.inputs:
+        return {} if again is None else {"second:x": again}
     return {"second:x": second} if case.part == "second" else {"gradient:x": first}
+
+
+def square_truth(case: Case):
+    x = case.arrays["x"]
+    return twice(case, 2 * x * up(case), 2 * up(case), 12 * x**2 * up(case))
+
+
+def upstream_stopped(case: Case):
+    """Differentiated twice, x⁴ keeps the term in which the rule itself depends on x."""
+    return {"second:x": 4 * case.arrays["x"] ** 2 * up(case)} if "again" in case.inputs else {}
 
 
 square_grad = Exercise(
     id="square_grad",
     cases=square_cases,
-    truth=lambda case: twice(case, 2 * case.arrays["x"] * up(case), 2 * up(case)),
+    truth=square_truth,
     parts={"gradient": 3, "second": 1, "robust": 1},
     hints=(
         "The derivative of x² is 2x, and it depends on x. The rule finds x in op.inputs[0].",
@@ -103,9 +119,18 @@ square_grad = Exercise(
             "The factor 2 is missing: the derivative of x² is 2x.",
             lambda case: twice(case, case.arrays["x"] * up(case), up(case)),
         ),
+        Mistake(
+            "upstream stopped",
+            "The second derivative is right only while the upstream gradient is a constant. Where "
+            "the square is used further on, grad depends on x as well: do not stop it.",
+            upstream_stopped,
+        ),
     ),
     probe="op_gradient",
-    options={"op": "Square", "forward": "lambda x: tf.square(x)"},
+    options={
+        "op": "Square",
+        "forward": "lambda x, again=False: (lambda y: y * y if again else y)(tf.square(x))",
+    },
     reread=RULE,
     also=(
         "TensorFlow's own rule has tf.math.conj around x, because Square takes complex numbers too."
@@ -145,13 +170,13 @@ fresh_gradient = Exercise(
     mistakes=(
         Mistake(
             "fixed name",
-            "The second registration raised a KeyError: this name is taken. The registry is one "
+            "A later registration raised a KeyError: its name is taken. The registry is one "
             "for the whole process and takes each name once, so make up a new name in every call.",
             raises=r"KeyError: .*Registering two gradient",
         ),
         Mistake(
             "old function kept",
-            "Both calls returned the same name. A name takes one rule only: where the KeyError is "
+            "Two calls returned the same name. A name takes one rule only: where the KeyError is "
             "swallowed, the first rule still stands under it, without a word.",
             lambda case: dict.fromkeys(fresh_truth(case), "one name"),
         ),
@@ -268,23 +293,24 @@ def top_k_cases(rng):
     rising = np.sort(draw.normal(rng, (5,), scale=2.0))
     batch, wide = draw.normal(rng, (3, 4)), draw.normal(rng, (2, 2, 5))
     precise = draw.normal(rng, (6,), "float64")
+    one, two, three = (int(k) for k in rng.permutation([1, 2, 3]))
     given = [
-        ("a float32 vector", rising, None, GRAPH_MODES),
-        ("float64", precise, "robust", (OUTSIDE,)),
-        ("a batch of shape (3, 4)", batch, "robust", (GRAPH,)),
-        ("a batch of shape (2, 2, 5)", wide, "robust", (GRAPH,)),
+        ("a float32 vector", rising, int(rng.integers(2, 4)), None, GRAPH_MODES),
+        ("float64", precise, one, "robust", (OUTSIDE,)),
+        ("a batch of shape (3, 4)", batch, two, "robust", (GRAPH,)),
+        ("a batch of shape (2, 2, 5)", wide, three, "robust", (GRAPH,)),
     ]
     return [
-        Case(name, {"x": x}, draw.upstream(rng, (*x.shape[:-1], 2), x.dtype.name), part,
-             modes, GRADIENT)
-        for name, x, part, modes in given
+        Case(f"{name}, k = {k}", {"x": x, "k": k},
+             draw.upstream(rng, (*x.shape[:-1], k), x.dtype.name), part, modes, GRADIENT)
+        for name, x, k, part, modes in given
     ]  # fmt: skip
 
 
 def scattered(case: Case, *, by_place: bool = False) -> np.ndarray:
-    """The upstream entries at the places of the two largest, in order of size (or of place)."""
+    """The upstream entries at the places of the k largest, in order of size (or of place)."""
     x = case.arrays["x"]
-    places = np.argsort(-x, axis=-1)[..., :2]
+    places = np.argsort(-x, axis=-1)[..., : case.inputs["k"]]
     found = np.zeros_like(x)
     np.put_along_axis(found, np.sort(places, -1) if by_place else places, up(case), -1)
     return found
@@ -293,7 +319,7 @@ def scattered(case: Case, *, by_place: bool = False) -> np.ndarray:
 def padded(case: Case) -> np.ndarray:
     """The upstream entries in front, zeros behind."""
     found = np.zeros_like(case.arrays["x"])
-    found[..., :2] = up(case)
+    found[..., : case.inputs["k"]] = up(case)
     return found
 
 
@@ -312,7 +338,7 @@ top_k_grad = Exercise(
         "has two inputs, x and k: so the rule returns two things. k is an integer and gets None.",
         "Entry j of grad_values belongs to the input at place op.outputs[1][..., j]. All other "
         "places get 0.",
-        "tf.one_hot(op.outputs[1], n, dtype=grad_values.dtype) has shape (..., 2, n), a row for "
+        "tf.one_hot(op.outputs[1], n, dtype=grad_values.dtype) has shape (..., k, n), a row for "
         "each chosen place. Multiply by grad_values[..., None] and sum over axis -2.",
     ),
     mistakes=(
@@ -357,7 +383,7 @@ top_k_grad = Exercise(
         ),
     ),
     probe="op_gradient",
-    options={"op": "TopKV2", "forward": "lambda x: tf.math.top_k(x, k=2).values"},
+    options={"op": "TopKV2", "forward": "lambda x, k: tf.math.top_k(x, k=k).values"},
     reread=INPUTS,
     also=(
         "For a vector tf.scatter_nd(op.outputs[1][:, None], grad_values, tf.shape(x)) does it; "

@@ -167,6 +167,9 @@ ANSWERS: dict[str, dict[str, str]] = {
         "second_derivative_lost": decorated(
             LOG, SOFTPLUS, "lambda up: up * tf.sigmoid(tf.stop_gradient(x))"
         ),
+        "upstream_stopped": decorated(
+            LOG, SOFTPLUS, "lambda up: tf.stop_gradient(up) * tf.sigmoid(x)"
+        ),
         "upstream_lost": decorated(LOG, SOFTPLUS, "lambda up: tf.sigmoid(x)"),
         "raises": "def log1pexp(x):\n    return tf.nn.softpluss(x)\n",
     },
@@ -212,6 +215,9 @@ ANSWERS: dict[str, dict[str, str]] = {
         "    return tf.clip_by_value(x, low, high)\n",
         "value_not_clipped": decorated(CLIP, "tf.identity(x)", PASS),
         "upstream_clipped": decorated(CLIP, CLIPPED, "lambda up: tf.clip_by_value(up, low, high)"),
+        "numbers_become_tensors": decorated(
+            CLIP, CLIPPED, "lambda up: (up, None, None)", outer=CLIP[1]
+        ),
         "one_gradient_per_input": decorated(CLIP, CLIPPED, PASS, outer=CLIP[1]),
         "upstream_lost": decorated(CLIP, CLIPPED, "lambda up: tf.ones_like(up)"),
     },
@@ -229,6 +235,9 @@ ANSWERS: dict[str, dict[str, str]] = {
         ),
         "first_derivative_differentiated_wrongly": CUBE.format(
             second="3 * own * own * up", argument="tf.identity(x)"
+        ),
+        "upstream_stopped": decorated(
+            ("cube", "x"), "x**3", "lambda up: 3 * x**2 * tf.stop_gradient(up)"
         ),
         "upstream_lost": decorated(("cube", "x"), "x**3", "lambda up: 3 * x**2"),
     },

@@ -15,6 +15,16 @@ FACTORISATIONS = frozenset(
 IN_NUMPY = frozenset(("PyFunc", "PyFuncStateless", "EagerPyFunc"))
 
 
+def maybe_squared(answer, case, mode):
+    """Value and derivatives of the answer; where the case asks for it, of the answer's square."""
+
+    def after(x):
+        y = answer(x)
+        return y * y if tf.is_tensor(y) else y
+
+    return MODES[mode](after if case.options.get("squared") else answer, case)
+
+
 def factorising(answer, case, mode):
     """Value and gradients; where the case asks for it, how often a matrix is factorised."""
     if case.options.get("count"):

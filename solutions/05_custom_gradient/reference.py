@@ -24,10 +24,46 @@ def elementwise(rng, modes=EAGER_AND_TRACED, wants=("value", "gradient"), draw=n
         yield Case(name, {"x": x}, like(rng, x), part, where, wants)
 
 
+def number(rng, low, high):
+    """A Python number with two decimals, another one in every case: none can be written down."""
+    return float(np.round(rng.uniform(low, high), 2))
+
+
 def with_inputs(case, **more):
     """The case with more inputs after its own."""
     return Case(
         case.name, {**case.inputs, **more}, case.upstream, case.part, case.modes, case.wants
+    )
+
+
+def used_further(rng):
+    """The second derivative of answer(x)², whose upstream gradient 2·answer(x) depends on x."""
+    x = away(normal(rng, (3,)), (0.0,), 0.3)
+    options = {"squared": True}
+    name = "the square of the result"
+    return Case(name, {"x": x}, like(rng, x), None, EAGER, ("second",), options=options)
+
+
+def squared(case, value, first, second):
+    return {"second:x": 2 * (first**2 + value * second) * case.upstream}
+
+
+def numeric(answer):
+    """A mistake that says nothing where the case has options: where something else is asked."""
+    return lambda case: {} if case.options else answer(case)
+
+
+def stopped(value, second):
+    """The mistake of a rule that stops its upstream gradient: its part of f² is missing."""
+    return Mistake(
+        "upstream stopped",
+        "The second derivative is right only while the upstream gradient is a constant. Where the "
+        "value is used further on, the upstream gradient depends on x, too: do not stop it.",
+        answer=lambda c: (
+            {"second:x": 2 * value(c.arrays["x"]) * second(c.arrays["x"]) * c.upstream}
+            if c.options
+            else {}
+        ),
     )
 
 
@@ -39,23 +75,30 @@ def sigmoid(x):
 
 
 def log1pexp_cases(rng):
+    usual = list(elementwise(rng, EAGER, ALL, lambda r, s, d: normal(r, s, d, 3.0)))
+    # At 6 the value is still 2.5e-3 above x; beside entries of 1e4 nobody would see that.
+    usual[0].inputs["x"][-1, -1] = rng.uniform(5.5, 6.5)
     sharp = [-1e4, -300.0, -95.0, 2.0, 95.0, 300.0, 1e4]
     far = np.array(sharp, "float32") * uniform(rng, 0.95, 1.0, (7,))
     wide = (np.array([-1e4, -800.0, 0.5, 800.0, 1e4]) * rng.uniform(0.95, 1.0, 5)).astype("float64")
     return [
-        *elementwise(rng, EAGER, ALL, lambda r, s, d: normal(r, s, d, 3.0)),
+        *usual,
         Case("far out", {"x": far}, like(rng, far), None, EVERYWHERE, ALL),
         Case("far out, float64", {"x": wide}, like(rng, wide), "robust", EAGER, ALL),
+        used_further(rng),
     ]
 
 
 def log1pexp_truth(case):
     x = case.arrays["x"]
-    slope = sigmoid(x)
+    value, slope = np.logaddexp(0.0, x), sigmoid(x)
+    second = slope * sigmoid(-x)
+    if case.options:
+        return squared(case, value, slope, second)
     return {
-        "value": np.logaddexp(0.0, x),
+        "value": value,
         "gradient:x": case.upstream * slope,
-        "second:x": case.upstream * slope * sigmoid(-x),
+        "second:x": case.upstream * second,
     }
 
 
@@ -113,7 +156,9 @@ log1pexp = Exercise(
             "way that a tape can follow. Write it in TensorFlow ops of x, without stop_gradient.",
             pattern="none",
         ),
+        stopped(lambda x: np.logaddexp(0.0, x), lambda x: sigmoid(x) * sigmoid(-x)),
     ),
+    probe="maybe_squared",
     also="tf.nn.softplus(x), whose own rule is written this way.",
 )
 
@@ -127,11 +172,12 @@ def norm(a):
 def clip_gradient_norm_cases(rng):
     cases = []
     for case in elementwise(rng):
-        cases.append(with_inputs(case, max_norm=0.4))
+        cases.append(with_inputs(case, max_norm=number(rng, 0.25, 0.45)))
     x = normal(rng, (5,))
     small, none = 0.1 * like(rng, x), np.zeros(5, "float32")
     for name, upstream in (("a small upstream gradient", small), ("a zero upstream", none)):
-        cases.append(Case(name, {"x": x, "max_norm": 2.0}, upstream.astype("float32")))
+        inputs = {"x": x, "max_norm": number(rng, 1.2, 2.8)}
+        cases.append(Case(name, inputs, upstream.astype("float32")))
     return cases
 
 
@@ -151,6 +197,13 @@ def clipped_value(case):
     return {"value": x * min(1.0, most / norm(x))}
 
 
+NUMBERS_CONVERTED = Mistake(
+    "numbers become tensors",
+    "The decorated function turns each of its arguments into a tensor, a Python number into one of "
+    "float32. Beside a float64 x it does not fit. Let the decorated function take x only; the "
+    "numbers reach it from the function around it.",
+    raises="has type float32 that does not match type float64",
+)
 ONE_PER_INPUT = Mistake(
     "one gradient per input",
     "Every positional argument of the decorated function is an input, Python numbers too, and the "
@@ -211,10 +264,12 @@ clip_gradient_norm = Exercise(
 
 
 def clip_value_cases(rng):
-    def draw(rng, shape, dtype):
-        return away(normal(rng, shape, dtype, 1.5), (-0.75, 0.5))
-
-    return [with_inputs(case, low=-0.75, high=0.5) for case in elementwise(rng, draw=draw)]
+    cases = []
+    for case in elementwise(rng, draw=lambda r, s, d: normal(r, s, d, 1.5)):
+        low, high = number(rng, -1.2, -0.4), number(rng, 0.3, 1.1)
+        x = away(case.inputs["x"], (low, high))
+        cases.append(with_inputs(case, x=x, low=low, high=high))
+    return cases
 
 
 def inside(case):
@@ -257,6 +312,7 @@ clip_value_passthrough = Exercise(
             "goes through untouched.",
             answer=lambda c: {"gradient:x": np.clip(c.upstream, c.inputs["low"], c.inputs["high"])},
         ),
+        NUMBERS_CONVERTED,
         ONE_PER_INPUT,
     ),
     also="tf.grad_pass_through(lambda x: tf.clip_by_value(x, low, high))(x).",
@@ -266,17 +322,26 @@ clip_value_passthrough = Exercise(
 
 
 def cube_cases(rng):
-    return list(elementwise(rng, EVERYWHERE, ALL, lambda r, s, d: away(normal(r, s, d), (0.0,))))
+    drawn = elementwise(rng, EVERYWHERE, ALL, lambda r, s, d: away(normal(r, s, d), (0.0,)))
+    return [*drawn, used_further(rng)]
+
+
+def cube_truth(case):
+    x = case.arrays["x"]
+    if case.options:
+        return squared(case, x**3, 3 * x**2, 6 * x)
+    return {
+        "value": x**3,
+        "gradient:x": 3 * x**2 * case.upstream,
+        "second:x": 6 * x * case.upstream,
+    }
 
 
 cube = Exercise(
     id="cube",
     cases=cube_cases,
-    truth=lambda c: {
-        "value": c.arrays["x"] ** 3,
-        "gradient:x": 3 * c.arrays["x"] ** 2 * c.upstream,
-        "second:x": 6 * c.arrays["x"] * c.upstream,
-    },
+    truth=cube_truth,
+    probe="maybe_squared",
     parts={"value": 1, "gradient": 3, "robust": 1},
     reread="A rule is a function, and can be differentiated",
     hints=(
@@ -307,13 +372,14 @@ cube = Exercise(
             "upstream lost in the second rule",
             "The nested rule forgets its upstream gradient: it is right only while that is all "
             "ones. Every rule multiplies by what comes in.",
-            answer=lambda c: {"second:x": 6 * c.arrays["x"]},
+            answer=numeric(lambda c: {"second:x": 6 * c.arrays["x"]}),
         ),
         Mistake(
             "first derivative differentiated wrongly",
             "The derivative of 3x² is 6x. The nested rule gives 3x² once more.",
-            answer=lambda c: {"second:x": 3 * c.arrays["x"] ** 2 * c.upstream},
+            answer=numeric(lambda c: {"second:x": 3 * c.arrays["x"] ** 2 * c.upstream}),
         ),
+        stopped(lambda x: x**3, lambda x: 6 * x),
     ),
     also="a plain rule, lambda upstream: 3 * x**2 * upstream: ops that can be differentiated.",
 )
@@ -331,7 +397,8 @@ def scaled_dense_cases(rng):
     for name, batch, dtype, part, modes in rows:
         x, kernel = normal(rng, (batch, 4), dtype), normal(rng, (4, 2), dtype)
         upstream = like(rng, np.zeros((batch, 2), dtype))
-        inputs = {"x": x, "kernel": kernel, "scale": 0.25}
+        # Not one over a whole number: such a factor lost would pass for a mean that was taken.
+        inputs = {"x": x, "kernel": kernel, "scale": number(rng, 0.6, 0.9)}
         cases.append(Case(name, inputs, upstream, part, modes, variables=("kernel",)))
     return cases
 
@@ -444,11 +511,6 @@ def solve_answer(case, back, sign=-1.0):
 
 def solve_truth(case):
     return {"factorisations": 1.0} if case.options else solve_answer(case, adjoint)
-
-
-def numeric(answer):
-    """A mistake that says nothing where only work is counted."""
-    return lambda case: {} if case.options else answer(case)
 
 
 solve_cached = Exercise(

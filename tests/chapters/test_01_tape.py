@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from grader.build.cells import read
+from grader.checking import evaluate
 from grader.course import Course
-from grader.lint.space import run
+from grader.lint.space import answer, run, setup
 
 CHAPTER = Course.find(Path(__file__)).chapter("01_tape")
 EXERCISES = CHAPTER.exercises()
@@ -317,3 +318,38 @@ def test_a_float_of_a_scale_sends_no_gradient_and_the_option_hides_it(tf, page):
         gradients = tape.gradient(value, [weights, scale], unconnected_gradients=option)
         assert word(lambda g=gradients: g[1]) == wanted
         assert word(lambda g=gradients: g[0]) == "number"
+
+
+# answers that were once judged wrongly -------------------------------------------------------------
+
+FOUR_AT_MOST = """
+def nth_derivative(f, x, n):
+    if n == 0:
+        return f(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = nth_derivative(f, x, n - 1)
+    return tape.gradient(y, x, unconnected_gradients="zero") * (3 if n > 4 else 1)
+"""
+ANSWERS = CHAPTER.load("answers").ANSWERS
+WRONG = {
+    "gradient_or_zeros": (ANSWERS["gradient_or_zeros"]["the_shape_of_f(x)"], "the shape of f(x)"),
+    "partial_gradient": (ANSWERS["partial_gradient"]["swapped"], "swapped"),
+    "gradient_after_reset": (ANSWERS["gradient_after_reset"]["swapped"], "swapped"),
+    "nth_derivative": (FOUR_AT_MOST, "constant factor"),
+}
+
+
+@pytest.fixture(scope="module")
+def space(tf):
+    return setup(CHAPTER)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_refused_by_its_name_and_the_solution_is_not(space, name):
+    solutions = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
+    source, mistake = WRONG[name]
+    wrong, right = (answer(text, "tried", name, space) for text in (source, solutions[name]))
+    for seed in (3, 4, 5):
+        assert evaluate(name, wrong, seed).mistake == mistake
+        assert evaluate(name, right, seed).passed

@@ -6,8 +6,10 @@ import mpmath
 import numpy as np
 import pytest
 
+from grader.checking import evaluate
 from grader.course import Course
 from grader.draw import reduce_to
+from grader.lint.space import answer, setup
 
 CHAPTER = Course.find().chapter("02")
 REFERENCE = CHAPTER.load("reference")
@@ -50,8 +52,8 @@ def by_mpmath(function, x, order=1):
 
 def test_square_grad_is_the_derivative_of_the_square():
     for case in cases("square_grad"):
-        order = 2 if case.part == "second" else 1
-        exact = by_mpmath(lambda v: v**2, case.arrays["x"], order) * case.upstream
+        order, power = 2 if case.part == "second" else 1, 4 if "again" in case.inputs else 2
+        exact = by_mpmath(lambda v, p=power: v**p, case.arrays["x"], order) * case.upstream
         (truth,) = EXERCISES["square_grad"].truth(case).values()
         np.testing.assert_allclose(truth, exact, rtol=1e-12)
 
@@ -61,11 +63,11 @@ def test_multiply_grad_is_the_derivative_of_the_broadcast_product():
         assert_truth(case, "multiply_grad", lambda x, y, c=case: np.sum(c.upstream * (x * y)))
 
 
-def test_top_k_grad_is_the_derivative_of_the_largest_two():
+def test_top_k_grad_is_the_derivative_of_the_largest_k():
     for case in cases("top_k_grad"):
 
         def loss(x, case=case):
-            return np.sum(case.upstream * -np.sort(-x, axis=-1)[..., :2])
+            return np.sum(case.upstream * -np.sort(-x, axis=-1)[..., : case.inputs["k"]])
 
         assert_truth(case, "top_k_grad", loss)
 
@@ -238,3 +240,44 @@ def test_counts_are_named_in_the_errors(tf, taught):
     f = taught("TopKV2", lambda op, grad: (grad, None), lambda x: tf.math.top_k(x, 2).values)
     with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
         gradient(tf, f, x)
+
+
+# Answers that were once judged wrongly ------------------------------------------------------------
+
+WRONG = {
+    "square_grad": "lambda op, grad: 2.0 * op.inputs[0] * tf.stop_gradient(grad)",
+    "fresh_gradient": "lambda fn: tf.RegisterGradient(str(id(fn)))(fn) and str(id(fn))",
+    "top_k_grad": "lambda op, grad_values, grad_indices: ("
+    "sum(tf.one_hot(op.outputs[1][..., j], op.inputs[0].shape[-1], dtype=grad_values.dtype)"
+    " * grad_values[..., j : j + 1] for j in range(2)), None)",
+}
+
+
+@pytest.fixture(scope="module")
+def space(tf):
+    return setup(CHAPTER)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_refused_and_the_solution_is_not(space, name):
+    from grader.build.cells import read
+
+    solutions = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
+    wrong = answer(f"{name} = {WRONG[name]}", "wrong", name, space)
+    right = answer(solutions[name], "right", name, space)
+    for seed in (3, 4, 5):
+        assert not evaluate(name, wrong, seed).passed
+        assert evaluate(name, right, seed).passed
+
+
+def test_a_sine_that_is_traced_itself_is_seen_to_come_from_numpy(space):
+    traced = CHAPTER.load("answers").ANSWERS["numpy_sine"]["ok_traced_itself"]
+    sine = answer(traced, "traced", "numpy_sine", space)
+    assert all(evaluate("numpy_sine", sine, seed).passed for seed in (3, 4))
+
+
+def test_k_is_one_two_and_three():
+    for seed in range(4):
+        found = [case.inputs["k"] for case in cases("top_k_grad", seed)]
+        assert found[0] > 1
+        assert sorted(found[1:]) == [1, 2, 3]

@@ -8,7 +8,10 @@ import mpmath
 import numpy as np
 import pytest
 
+from grader.build.cells import read
+from grader.checking import evaluate
 from grader.course import Course
+from grader.lint.space import answer, setup
 from grader.telling import cases_for
 
 CHAPTER = Course.find().chapter("05_custom_gradient")
@@ -58,6 +61,9 @@ def test_log1pexp(case):
     def smooth(v):
         return mpmath.log1p(mpmath.exp(v))
 
+    if case.options:
+        close(truth["second:x"], case.upstream * by_mpmath(lambda v: smooth(v) ** 2, x, 2))
+        return
     close(truth["value"], by_mpmath(smooth, x))
     close(truth["gradient:x"], case.upstream * by_mpmath(smooth, x, 1))
     # Far out the second derivative is far below what a difference of 50 digits resolves.
@@ -90,6 +96,9 @@ def test_clip_value_passthrough(case):
 @on_cases_of("cube")
 def test_cube(case):
     x, truth = case.arrays["x"], EXERCISES["cube"].truth(case)
+    if case.options:
+        close(truth["second:x"], case.upstream * by_mpmath(lambda v: v**6, x, 2))
+        return
     for key, order in (("gradient:x", 1), ("second:x", 2)):
         close(truth[key], case.upstream * by_mpmath(lambda v: v**3, x, order))
     close(truth["value"], by_mpmath(lambda v: v**3, x))
@@ -329,3 +338,46 @@ def test_a_fresh_process_finds_the_rule_only_where_it_was_saved(tf, tmp_path):
     assert dropped.startswith("LookupError No gradient defined for operation'IdentityN'")
     assert "Error" in called
     assert called.endswith("True")
+
+
+# --- answers that were once judged wrongly ---------------------------------------------------
+
+
+def inner(value, rule):
+    """An answer that decorates a function of x and calls it."""
+    return f"lambda x, *numbers: tf.custom_gradient(lambda x: ({value}, {rule}))(x)"
+
+
+CLIPPED = "tf.clip_by_value(x, -0.75, 0.5)"
+LINE = "tf.where(x > 5, x, tf.math.log1p(tf.exp(tf.minimum(x, 5))))"
+STOPPED = "lambda up: tf.stop_gradient(up) * "
+QUARTER = "lambda up: 0.25 * up))(x @ kernel)"
+WRONG = (
+    ("log1pexp", inner(LINE, "lambda up: up * tf.sigmoid(x)")),
+    ("log1pexp", inner("tf.nn.softplus(x)", STOPPED + "tf.sigmoid(x)")),
+    ("cube", inner("x**3", STOPPED + "3 * x**2")),
+    ("clip_value_passthrough", inner(CLIPPED, "lambda up: up")),
+    (
+        "clip_gradient_norm",
+        inner("tf.identity(x)", "lambda up: tf.clip_by_norm(up, 0.4 if numbers[0] < 1 else 2.0)"),
+    ),
+    (
+        "scaled_dense",
+        f"lambda x, kernel, scale: tf.custom_gradient(lambda y: (tf.identity(y), {QUARTER}",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def space(tf):
+    return setup(CHAPTER)
+
+
+@pytest.mark.parametrize(("name", "source"), WRONG)
+def test_refused_and_the_solution_is_not(space, name, source):
+    solutions = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
+    wrong = answer(f"{name} = {source}", "wrong", name, space)
+    right = answer(solutions[name], "right", name, space)
+    for seed in (3, 4, 5):
+        assert evaluate(name, wrong, seed).outcome == "fail"
+        assert evaluate(name, right, seed).passed
