@@ -18,7 +18,7 @@ from . import refusal
 Upstream = np.ndarray | tuple[np.ndarray, ...] | None
 Answers = Mapping[str, Any]
 
-EAGER, OUTSIDE, INSIDE, GRAPH, XLA = "eager", "outside", "inside", "graph", "xla"
+EAGER, OUTSIDE, INSIDE, GRAPH, XLA = refusal.MODES
 DEFAULT_MODES = (EAGER, OUTSIDE)
 GRAPH_MODES = (OUTSIDE, GRAPH)
 EVERYWHERE = (EAGER, OUTSIDE, INSIDE)

@@ -31,13 +31,13 @@ def write(
     """Feedback for all who were graded and whose page is not as new as their marks; a warning if
     some of `named` have none. By so many `processes` (0: one per core); `tell` hears how
     many pages of how many are written. CourseError where nobody's can be written."""
+    place = api(course).coursedir
     try:
-        _write(course, chapter, processes or cores(), tell)
+        _write(course, chapter, place, processes or cores(), tell)
     except (CourseError, OSError, BrokenProcessPool) as error:
         broken = isinstance(error, BrokenProcessPool)
         said = f"{KILLED}{trouble.AGAIN}" if broken else trouble.advice(error)
         raise CourseError(f"all is graded, but feedback is missing: {said}") from error
-    place = api(course).coursedir
     lacking = [student for student in named if not _current(place, chapter, student)]
     if not lacking:
         return []
@@ -46,9 +46,8 @@ def write(
 
 
 def _write(
-    course: Course, chapter: Chapter, processes: int, tell: Callable[[int, int], None]
+    course: Course, chapter: Chapter, place: Any, processes: int, tell: Callable[[int, int], None]
 ) -> None:
-    place = api(course).coursedir
     folder = place.format_path(place.feedback_directory, ".", ".")
     preflight.check_folders(folder, folder)
     kept, marked = _kept(course), by_hand(course, chapter)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from grader.probe.graphs import nodes
 from grader.probe.modes import MODES
 
 
@@ -38,10 +39,7 @@ def _mapped(answer, case):
 
     with tf.Graph().as_default() as graph:
         answer(*(tf.constant(value) for value in case.inputs.values()))
-    made = graph.as_graph_def()
-    # A tf.function of the learner's own is a call here; its ops stand in the library.
-    nodes = [*made.node, *(n for f in made.library.function for n in f.node_def)]
-    found = [node for node in nodes if node.op == case.options["op"]]
+    found = [node for node in nodes(graph) if node.op == case.options["op"]]
     if not found:
         return "absent"
     return "mapped" if any("_gradient_op_type" in n.attr for n in found) else "plain"

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
+from grader.probe.graphs import nodes
 from grader.probe.modes import MODES, tensors
 
 FACTORISATIONS = frozenset(
@@ -71,10 +72,8 @@ def leaving_tensorflow(answer, case, mode):
     if mode == "outside" and "value" in case.wants:
         (x,) = tensors(case).values()
         traced = tf.function(answer).get_concrete_function(x)
-        shape, graph = traced.output_shapes, traced.graph.as_graph_def()
-        bodies = [node for f in graph.library.function for node in f.node_def]
-        answers["static shape"] = "kept" if shape.is_fully_defined() else "lost"
-        answers["runs in NumPy"] = any(node.op in IN_NUMPY for node in [*graph.node, *bodies])
+        answers["static shape"] = "kept" if traced.output_shapes.is_fully_defined() else "lost"
+        answers["runs in NumPy"] = any(node.op in IN_NUMPY for node in nodes(traced.graph))
     return answers
 
 
