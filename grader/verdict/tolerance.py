@@ -19,9 +19,8 @@ def allowed(expected: np.ndarray, rtol: float) -> np.ndarray:
     Half of it follows the element, half the largest element of the array: sums of large terms
     leave rounding on small results.
     """
-    finite = np.abs(expected[np.isfinite(expected)])
-    scale = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
-    return rtol * (np.where(np.isfinite(expected), np.abs(expected), 0.0) + scale) / 2
+    sizes = np.where(np.isfinite(expected), np.abs(expected), 0.0)
+    return rtol * (sizes + (sizes.max(initial=0.0) or 1.0)) / 2
 
 
 def agree(got: np.ndarray, expected: np.ndarray, rtol: float) -> bool:
@@ -33,7 +32,7 @@ def agree(got: np.ndarray, expected: np.ndarray, rtol: float) -> bool:
 
 def within(got: np.ndarray, expected: np.ndarray, rtol: float) -> np.ndarray:
     """Elementwise agreement."""
-    got, expected = got.astype(np.float64), expected.astype(np.float64)
+    got, expected = np.asarray(got, np.float64), np.asarray(expected, np.float64)
     same = (got == expected) | (np.isnan(got) & np.isnan(expected))
     with np.errstate(invalid="ignore", over="ignore"):
         close = np.abs(got - expected) <= allowed(expected, rtol)
