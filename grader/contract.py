@@ -141,7 +141,8 @@ class Exercise:
     "op_gradient" or a function of the chapter's probes.py. card: the argument along which a
     surrogate card is drawn. With options["by_entry"] the keys "entry:…" of an own probe score one
     by one, as in a table; options["planted"] names those that must be caught, and a false alarm
-    on another takes a catch away.
+    on another takes a catch away. With options["entire"] a mistake is named only where the answers
+    that are right are what it gives, too.
     """
 
     id: str

@@ -21,7 +21,7 @@ from .probe.request import Request, request
 
 STORED_SEED = 20_170_711  # any fixed number: the learner's inputs never change
 # What the verdict alone reads: reasons, the words of a table, and which functions are faulty.
-UNSENT = frozenset(("allowed", "because", "by_entry", "planted"))
+UNSENT = frozenset(("allowed", "because", "by_entry", "entire", "planted"))
 
 
 @dataclass(frozen=True)

@@ -108,9 +108,10 @@ def _name(terms: Terms, key: Key, found: list[Finding]) -> tuple[str | None, str
     if nothing_returned(numbers, terms.parts):  # before mistakes that end in None, too
         return NO_RETURN, words.PATTERNS[NO_RETURN]
     # An own probe that scores entry by entry: "misses every fault" is said of who does, not of who
-    # misses some, so entries that are right count, too.
-    whole = [f for f in found if f.status not in NO_ANSWER]
-    named = _predicted(key, whole if terms.options.get("by_entry") else numbers, own)
+    # misses some, so entries that are right count, too. Likewise where a contract says so.
+    entire = terms.options.get("by_entry") or terms.options.get("entire")
+    told = [f for f in found if f.status not in NO_ANSWER] if entire else numbers
+    named = _predicted(key, told, own)
     if named is not None:
         says = own[named].says if named in own else words.PATTERNS[named]
         return named, f"{says}\n{words.table(wrong, terms.options)}".strip() if table else says

@@ -681,6 +681,7 @@ def nth_cases(rng):
         case(live[2], 0, (2,)),
         case(live[0], 5, (2, 2), dtype="float64"),
         case(live[1], 3, ()),
+        case(live[2], 2, (2,)),  # who gets this one loses nothing "from the second on"
         case("lambda x: 3.0 * x", 2, (3,), modes=TRACED),
         case("lambda x: tf.square(x)", 4, (3,)),
         case("lambda x: tf.floor(x)", 1, (2,)),
@@ -697,7 +698,7 @@ def nth_truth(case):
 
 def _taken_outside(case):
     if case.inputs["n"] < 2:
-        return {}
+        return nth_truth(case)
     return {"value": Either(None, np.zeros_like(case.arrays["x"]))}
 
 
@@ -747,6 +748,7 @@ nth_derivative = Exercise(
             answer=lambda case: {"value": _nth(case, case.inputs["n"] + 1)},
         ),
     ),
+    options={"entire": True},
     reread=TAPES,
     also=(
         "A loop works too: start from g = f and wrap g n times in a function that differentiates "

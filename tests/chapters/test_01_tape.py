@@ -322,22 +322,24 @@ def test_a_float_of_a_scale_sends_no_gradient_and_the_option_hides_it(tf, page):
 
 # answers that were once judged wrongly -------------------------------------------------------------
 
-FOUR_AT_MOST = """
+NESTED = """
 def nth_derivative(f, x, n):
     if n == 0:
         return f(x)
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = nth_derivative(f, x, n - 1)
-    return tape.gradient(y, x, unconnected_gradients="zero") * (3 if n > 4 else 1)
+    return tape.gradient(y, x, unconnected_gradients="zero"){}
 """
 ANSWERS = CHAPTER.load("answers").ANSWERS
 WRONG = {
     "gradient_or_zeros": (ANSWERS["gradient_or_zeros"]["the_shape_of_f(x)"], "the shape of f(x)"),
     "partial_gradient": (ANSWERS["partial_gradient"]["swapped"], "swapped"),
     "gradient_after_reset": (ANSWERS["gradient_after_reset"]["swapped"], "swapped"),
-    "nth_derivative": (FOUR_AT_MOST, "constant factor"),
+    "nth_derivative": (NESTED.format(" * (3 if n > 4 else 1)"), "constant factor"),
 }
+# Zeros at a high order, or in one way of running, while the second derivative is right.
+SOME_ZERO = ("n > 4", "n > 2", "n > 1 and not tf.executing_eagerly()")
 
 
 @pytest.fixture(scope="module")
@@ -353,3 +355,12 @@ def test_refused_by_its_name_and_the_solution_is_not(space, name):
     for seed in (3, 4, 5):
         assert evaluate(name, wrong, seed).mistake == mistake
         assert evaluate(name, right, seed).passed
+
+
+@pytest.mark.parametrize("when", [*SOME_ZERO, "n > 1"])
+@pytest.mark.parametrize("part", [None, "value", "robust"])
+def test_nothing_from_the_second_derivative_on_is_said_only_of_that(space, when, part):
+    given = NESTED.format(f" * (0 if {when} else 1)")
+    found = evaluate("nth_derivative", answer(given, "tried", "nth_derivative", space), 3, part)
+    named = found.mistake == "inner gradient taken outside the outer tape"
+    assert named is (when == "n > 1")

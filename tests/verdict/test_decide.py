@@ -69,6 +69,15 @@ def test_a_mistakes_small_numbers_may_have_the_rounding_of_large_ones(off, named
     assert (got.mistake == "small") is named
 
 
+@pytest.mark.parametrize(("entire", "named"), [({}, "all zero"), ({"entire": True}, "zeros")])
+def test_right_answers_speak_against_a_mistake_where_the_contract_says_so(entire, named):
+    zeros = Mistake("all zero", "…", lambda case: {k: 0 * v for k, v in TRUE.items()})
+    exercise = replace(BASE, mistakes=(zeros,), options=entire)
+    assert verdict("gradient", exercise, gradient_x=0 * TRUE["gradient:x"]).mistake == named
+    both = {"gradient_x": 0 * TRUE["gradient:x"], "gradient_k": 0 * TRUE["gradient:k"]}
+    assert verdict("gradient", exercise, **both).mistake == "all zero"
+
+
 def test_infinities_are_compared_without_a_warning():
     endless = Mistake("endless", "…", lambda case: {"gradient:x": np.full((3, 3), np.inf)})
     got = verdict(
