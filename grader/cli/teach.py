@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..course import Course
+from ..course import Chapter, Course
 from .app import chosen, command, out
 from .author import Chapters
 from .running import cluster, grade_next, grade_one, say_sandbox, todo, warm_up
@@ -73,8 +73,8 @@ def demo(
 @command
 def scores(chapters: Chapters = None) -> None:
     """Prints the scores and named mistakes of what has been graded."""
-    course, named = chosen(chapters)
-    for chapter in named:
+    course, found = _graded(chapters)
+    for chapter in found:
         show(course, chapter)
 
 
@@ -83,9 +83,23 @@ def report(chapters: Chapters = None) -> None:
     """Writes a page on the class: who passed, and which mistakes were made how often."""
     from ..grading.report import write
 
-    course, named = chosen(chapters)
-    for chapter in named:
+    course, found = _graded(chapters)
+    for chapter in found:
         out.print(f"wrote {write(course, chapter).relative_to(course.root)}")
+
+
+def _graded(names: list[str] | None) -> tuple[Course, list[Chapter]]:
+    """The chapters named (all where none is) that have scores; of the others, if they were named
+    or if there are no scores at all, one line."""
+    from ..grading import graded
+
+    course, named = chosen(names)
+    found = [chapter for chapter in named if graded(course, chapter)]
+    for chapter in named if names or not found else []:
+        if chapter not in found:
+            said = f"{chapter.name}: nothing has been graded yet; grader grade {chapter.name[:2]}"
+            out.print(said, soft_wrap=True)
+    return course, found
 
 
 @command

@@ -41,17 +41,21 @@ def kind_of(error: BaseException) -> str:
 
 
 def check_names(folder: Path, submitted: list[str], known: list[str]) -> list[str]:
-    """What to note about notebooks that are missing, most likely under another name. Raises
-    Refused where every one of those `known` is, Missing where there is no notebook at all."""
+    """What to note about notebooks that are missing, most likely under another name, or that are
+    one too many. Raises Refused where every one of those `known` is missing, Missing where there is
+    no notebook at all."""
     names = {os.path.basename(path) for path in submitted}
     wanted = [f"{name}.ipynb" for name in known]
     missing = [name for name in wanted if not os.path.lexists(folder / name)]
-    others = sorted(names - set(wanted)) or ([] if names else sorted(os.listdir(folder))[:5])
+    more = sorted(names - set(wanted))
+    others = more or ([] if names else sorted(os.listdir(folder))[:5])
     there = f"; there is: {', '.join(others)}" if others else ""
     if not names:
         raise Missing(printable(f"no notebook was submitted{there}"))
     if wanted and missing == wanted:
         raise Refused(printable(f"no {' or '.join(wanted)}{there}"))
+    if wanted and more and not missing:
+        return [printable(f"not graded, as it is no notebook of the assignment: {', '.join(more)}")]
     return [printable(f"no {name}{there}") for name in missing]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,22 +64,37 @@ _NO_MISTAKE = {"error": "raised", "unattempted": "not attempted", "fail": "wrong
 def rows(course: Course, chapter: Chapter, only: Collection[str] | None = None) -> list[Row]:
     """A row per student who submitted the chapter (or of those in `only`), in order of their ids.
     CourseError or SQLAlchemyError where the gradebook cannot be read."""
-    place = api(course).coursedir
-    preflight.check_gradebook(place.db_url)
-    file = preflight.gradebook_file(place.db_url)
-    if file and not Path(file).exists():
-        return []  # to look is not to make one
-    with Gradebook(place.db_url, place.course_id) as book:
-        try:
-            submissions = book.assignment_submissions(chapter.name)
-        except MissingEntry:
-            return []
+    with _submissions(course, chapter) as submissions:
         wanted = [s for s in submissions if only is None or s.student_id in only]
         found = [_row(course, chapter, s) for s in sorted(wanted, key=lambda s: s.student_id)]
     journal = Journal(course.root)
     for row in found:
         row.fault = journal.ended(chapter.name, row.student).reason
     return found
+
+
+def graded(course: Course, chapter: Chapter) -> bool:
+    """Whether the gradebook knows anybody who submitted the chapter. Raises as `rows` does."""
+    with _submissions(course, chapter) as submissions:
+        return bool(submissions)
+
+
+@contextmanager
+def _submissions(course: Course, chapter: Chapter) -> Iterator[list[Any]]:
+    """The gradebook's submissions of a chapter, while it is open; none where there is none: to
+    look is not to make one."""
+    place = api(course).coursedir
+    preflight.check_gradebook(place.db_url)
+    file = preflight.gradebook_file(place.db_url)
+    if file and not Path(file).exists():
+        yield []
+        return
+    with Gradebook(place.db_url, place.course_id) as book:
+        try:
+            found = list(book.assignment_submissions(chapter.name))
+        except MissingEntry:
+            found = []
+        yield found
 
 
 def _row(course: Course, chapter: Chapter, submission: Any) -> Row:

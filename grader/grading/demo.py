@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import nbformat
@@ -59,6 +60,8 @@ def make_class(course: Course, chapter: Chapter, size: int = SIZE) -> dict[str, 
     for old in (course.root / "submitted").glob(f"{PREFIX}*/{chapter.name}"):
         if MADE.fullmatch(old.parent.name):  # demo-anna may be somebody
             shutil.rmtree(old)
+            with suppress(OSError):  # other chapters may be in it
+                old.parent.rmdir()
     for student, given in made.items():
         target = course.root / "submitted" / student / chapter.name
         target.mkdir(parents=True)

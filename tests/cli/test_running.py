@@ -79,6 +79,32 @@ def test_feedback_that_is_missing_is_said(pupils):
     assert "feedback is no folder" in err
 
 
+def _said(pupils, *command):
+    with (pupils.root / "said.txt").open("w+") as page:
+        assert pupils.run(*command, stdout=page) == (0, "")
+        page.seek(0)
+        return page.read()
+
+
+def test_chapters_without_scores_are_told_where_they_were_asked_for_or_where_there_are_no_others(
+    pupils,
+):
+    _second_chapter(pupils)
+    none = "0{}: nothing has been graded yet; grader grade 0{}\n"
+    both = none.format("1_sum", 1) + none.format("2_two", 2)
+    for command in ("scores", "report"):
+        assert _said(pupils, command) == both
+    assert not (pupils.root / "report").exists()
+    pupils.submit(ann=ANSWER)
+    pupils.grade()
+    assert "02_two" not in _said(pupils, "scores")
+    assert _said(pupils, "report") == "wrote report/01_sum.html\n"
+    assert (
+        _said(pupils, "report", "02", "01")
+        == none.format("2_two", 2) + "wrote report/01_sum.html\n"
+    )
+
+
 @pytest.mark.parametrize("where", ["no database", "empty", "folder", "configuration"])
 def test_what_is_wrong_is_one_line(pupils, where):
     pupils.submit(ann=ANSWER)

@@ -143,6 +143,14 @@ def test_a_renamed_notebook_is_named(alongside, tiny):
     assert json.loads((tiny.root / ".grader/journal.jsonl").read_text().splitlines()[-1])
 
 
+def test_a_second_notebook_beside_the_right_ones_is_named(alongside, tiny):
+    folder = tiny.submit("m-odd")
+    (folder / "p1-Copy1.ipynb").write_bytes((folder / "p1.ipynb").read_bytes())
+    odd = alongside()
+    assert odd.score == 9
+    assert "not graded, as it is no notebook of the assignment: p1-Copy1.ipynb" in odd.notes
+
+
 def test_points_lost_for_lateness_are_noted(tiny):
     with open(tiny.config_file(), "a") as file:
         file.write('\nc.LateSubmissionPlugin.penalty_method = "zero"\n')

@@ -46,4 +46,5 @@ def test_only_demo_students_are_replaced(mini):
     assert [real.read_text() for real in work] == ["work"] * len(work)
     students = {p.parent.name for p in (mini.root / "submitted").glob("*/01_mini")}
     assert students == {"demo-01", "demo-02", *names}
+    assert not (mini.root / "submitted/demo-03").exists()
     shutil.rmtree(mini.root / "submitted")
