@@ -197,6 +197,7 @@ def checked(cases: Sequence[str], modes: Sequence[str], rtol: float) -> str:
     return f"Checked on {_list(cases)}; {_list(modes)}; to {rtol:.0e} of the magnitude."
 
 
+FOR_THE_SCORE = "{title}, for the score"  # beside the learner's own check of the same
 ACCURACY, FLOOR, BESIDE = "held-out accuracy", "floor", "trivial models"
 
 

@@ -37,6 +37,7 @@ def report(verdict: Verdict, *, reveal: bool = True, finding: str = "", also: st
     also: another right answer, shown after a pass.
     """
     title = verdict.exercise + (f" · {verdict.part}" if verdict.part else "")
+    title = title if reveal else words.FOR_THE_SCORE.format(title=title)
     says = tuple(line for line in (*verdict.says.split("\n"), finding) if line)
     if verdict.passed:
         checked = _checked(verdict)

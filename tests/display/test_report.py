@@ -33,6 +33,7 @@ def test_hidden_inputs_and_values_stay_hidden(mini):
     made = report(verdict(mini, "value", np.ones((2, 3), np.float32)), reveal=False)
     assert made.rows == ()
     assert made.headline
+    assert made.title == "twice · value, for the score"
 
 
 def test_a_finding_of_the_xray_is_a_line_of_its_own(mini):
