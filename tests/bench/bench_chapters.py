@@ -14,38 +14,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from processes import cpu, reaped
+from processes import Clock, cpu, reaped
 from rich.console import Console
 from rich.table import Table
 
 REAPED = 2.5  # seconds after which the zygote has looked for children that ended
-
-
-class Clock:
-    """Adds up the CPU seconds that submissions use within a method of ForkClient."""
-
-    def __init__(self, name: str) -> None:
-        from grader.engine.client import ForkClient
-
-        self.seconds = 0.0
-        original = getattr(ForkClient, name)
-
-        def timed(client, *given):
-            clock = cpu_clock(client.process.pidfd)
-            started = time.clock_gettime(clock)
-            try:
-                return original(client, *given)
-            finally:
-                self.seconds += time.clock_gettime(clock) - started
-
-        setattr(ForkClient, name, timed)
-
-
-def cpu_clock(pidfd: int) -> int:
-    """The clock of a process's CPU time, all its threads together (clock_getcpuclockid(3))."""
-    from grader.engine.processes import outer_pid
-
-    return (~outer_pid(pidfd) << 3) | 2
 
 
 def main() -> None:

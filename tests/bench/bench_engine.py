@@ -5,8 +5,10 @@
 A tiny TensorFlow notebook (one answer, one check, one figure), sandbox and judge on. Prints
 submissions per minute of both, their ratio in steady state and, from the start of both commands,
 with start-up counted; the time from `grader grade` to the first result, the CPU seconds per
-submission, the share of the cores' time that was used, the memory of the warm process, and with
-`--long` the memory of a child and how the warm process grows over so many further submissions.
+submission, of it what the notebook's own cells took, the share of the cores' time that was used, the
+memory of the warm process, and with `--long` the memory of a child and how the warm process grows
+over so many further submissions. `bound` is the ratio that an engine without any cost of its own
+would reach: stock's time over what the cells and the check take when all cores do nothing else.
 Stock grades the same notebook with the check as the learner's `check` runs it.
 """
 
@@ -22,7 +24,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from processes import Sampler, cpu, pss, reaped
+from processes import Clock, Sampler, cpu, pss, reaped
 
 CHAPTER = """---
 kernelspec:
@@ -130,13 +132,14 @@ def measure_stock(root: Path, names: list[str]) -> dict:
             "cpu_each": spent / len(names)}  # fmt: skip
 
 
-def measure_engine(root: Path, names: list[str], jobs: int) -> dict:
+def measure_engine(root: Path, names: list[str], jobs: int, work: list[Clock]) -> dict:
     from grader.engine import warm
     from grader.engine.batch import grade
 
     submit(root, names)
     held = warm._current.get("zygote")
     before = reaped(held[1].process.pid) if held else 0.0
+    worked = sum(clock.seconds for clock in work)
     ends: list[float] = []
     children: list[float] = []
     started, used = time.monotonic(), cpu(resource.RUSAGE_SELF)
@@ -157,8 +160,10 @@ def measure_engine(root: Path, names: list[str], jobs: int) -> dict:
     own = (cpu(resource.RUSAGE_SELF) - used) / len(names)
     child = (reaped(process) - before) / len(names)
     cores = jobs or len(os.sched_getaffinity(0))
+    cells = (sum(clock.seconds for clock in work) - worked) / len(names)
     return {"whole": ends[-1], "each": steady, "first": ends[0],
             "child": statistics.median(children), "own_cpu_each": own, "child_cpu_each": child,
+            "cells_cpu_each": cells, "floor": cells / cores,
             "cores_used": (own + child) / steady / cores, "zygote_pss_mib": pss(process)}  # fmt: skip
 
 
@@ -195,15 +200,17 @@ def main() -> None:
         stock = measure_stock(second, [f"s{i:04}" for i in range(asked.stock)])
         names = [f"s{i:04}" for i in range(asked.submissions)]
         command = measure_command(third, names, asked.jobs)
-        engine = measure_engine(first, names, asked.jobs)
+        work = [Clock("run_cell"), Clock("ask")]
+        engine = measure_engine(first, names, asked.jobs, work)
         told = {"load": load, "stock": stock, "command": command, "engine": engine,
                 "steady ratio": stock["each"] / engine["each"],
+                "bound": stock["each"] / engine["floor"],
                 f"ratio for {asked.submissions}": (stock["boot"] + stock["each"] * len(names))
                 / command["last"]}  # fmt: skip
         if asked.long:
             with Sampler() as sampler:
                 names = [f"t{i:04}" for i in range(asked.long)]
-                told["after more"] = measure_engine(first, names, asked.jobs)
+                told["after more"] = measure_engine(first, names, asked.jobs, work)
             told["most MiB of a child"] = sampler.most
         print(json.dumps(told, indent=2))
 
