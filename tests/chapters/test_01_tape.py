@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from grader.build.cells import read
-from grader.checking import evaluate
 from grader.course import Course
-from grader.lint.space import answer, run, setup
+from grader.lint.space import run
+from tests.chapters.tried import Tried, on_draws
 
 CHAPTER = Course.find(Path(__file__)).chapter("01_tape")
+TRIED = Tried(CHAPTER)
 EXERCISES = CHAPTER.exercises()
 CASES = [
     (e, c) for e in EXERCISES.values() for s in (1, 2) for c in e.cases(np.random.default_rng(s))
@@ -338,29 +339,25 @@ WRONG = {
     "gradient_after_reset": (ANSWERS["gradient_after_reset"]["swapped"], "swapped"),
     "nth_derivative": (NESTED.format(" * (3 if n > 4 else 1)"), "constant factor"),
 }
+REFUSED = [(name, source) for name, (source, _) in WRONG.items()]
 # Zeros at a high order, or in one way of running, while the second derivative is right.
 SOME_ZERO = ("n > 4", "n > 2", "n > 1 and not tf.executing_eagerly()")
 
 
-@pytest.fixture(scope="module")
-def space(tf):
-    return setup(CHAPTER)
+@on_draws(REFUSED)
+def test_refused_by_its_name(name, source, seed):
+    assert TRIED.verdict(name, source, seed).mistake == WRONG[name][1]
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_refused_by_its_name_and_the_solution_is_not(space, name):
-    solutions = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
-    source, mistake = WRONG[name]
-    wrong, right = (answer(text, "tried", name, space) for text in (source, solutions[name]))
-    for seed in (3, 4, 5):
-        assert evaluate(name, wrong, seed).mistake == mistake
-        assert evaluate(name, right, seed).passed
+@on_draws(TRIED.solved(REFUSED))
+def test_accepted(name, source, seed):
+    TRIED.accepts(name, source, seed)
 
 
 @pytest.mark.parametrize("when", [*SOME_ZERO, "n > 1"])
 @pytest.mark.parametrize("part", [None, "value", "robust"])
-def test_nothing_from_the_second_derivative_on_is_said_only_of_that(space, when, part):
+def test_nothing_from_the_second_derivative_on_is_said_only_of_that(when, part):
     given = NESTED.format(f" * (0 if {when} else 1)")
-    found = evaluate("nth_derivative", answer(given, "tried", "nth_derivative", space), 3, part)
+    found = TRIED.verdict("nth_derivative", given, 3, part)
     named = found.mistake == "inner gradient taken outside the outer tape"
     assert named is (when == "n > 1")

@@ -6,12 +6,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from grader.checking import evaluate
 from grader.course import Course
 from grader.draw import reduce_to
-from grader.lint.space import answer, setup
+from tests.chapters.tried import Tried, on_draws
 
 CHAPTER = Course.find().chapter("02")
+TRIED = Tried(CHAPTER)
 REFERENCE = CHAPTER.load("reference")
 EXERCISES = CHAPTER.exercises()
 mpmath.mp.dps = 50
@@ -244,36 +244,30 @@ def test_counts_are_named_in_the_errors(tf, taught):
 
 # Answers that were once judged wrongly ------------------------------------------------------------
 
-WRONG = {
-    "square_grad": "lambda op, grad: 2.0 * op.inputs[0] * tf.stop_gradient(grad)",
-    "fresh_gradient": "lambda fn: tf.RegisterGradient(str(id(fn)))(fn) and str(id(fn))",
-    "top_k_grad": "lambda op, grad_values, grad_indices: ("
-    "sum(tf.one_hot(op.outputs[1][..., j], op.inputs[0].shape[-1], dtype=grad_values.dtype)"
-    " * grad_values[..., j : j + 1] for j in range(2)), None)",
-}
+WRONG = [
+    ("square_grad", "lambda op, grad: 2.0 * op.inputs[0] * tf.stop_gradient(grad)"),
+    ("fresh_gradient", "lambda fn: tf.RegisterGradient(str(id(fn)))(fn) and str(id(fn))"),
+    (
+        "top_k_grad",
+        "lambda op, grad_values, grad_indices: ("
+        "sum(tf.one_hot(op.outputs[1][..., j], op.inputs[0].shape[-1], dtype=grad_values.dtype)"
+        " * grad_values[..., j : j + 1] for j in range(2)), None)",
+    ),
+]
+RIGHT = [
+    *TRIED.solved(WRONG),
+    ("numpy_sine", CHAPTER.load("answers").ANSWERS["numpy_sine"]["ok_traced_itself"]),
+]
 
 
-@pytest.fixture(scope="module")
-def space(tf):
-    return setup(CHAPTER)
+@on_draws(WRONG)
+def test_refused(name, source, seed):
+    TRIED.refuses(name, source, seed)
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_refused_and_the_solution_is_not(space, name):
-    from grader.build.cells import read
-
-    solutions = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
-    wrong = answer(f"{name} = {WRONG[name]}", "wrong", name, space)
-    right = answer(solutions[name], "right", name, space)
-    for seed in (3, 4, 5):
-        assert not evaluate(name, wrong, seed).passed
-        assert evaluate(name, right, seed).passed
-
-
-def test_a_sine_that_is_traced_itself_is_seen_to_come_from_numpy(space):
-    traced = CHAPTER.load("answers").ANSWERS["numpy_sine"]["ok_traced_itself"]
-    sine = answer(traced, "traced", "numpy_sine", space)
-    assert all(evaluate("numpy_sine", sine, seed).passed for seed in (3, 4))
+@on_draws(RIGHT)
+def test_accepted(name, source, seed):
+    TRIED.accepts(name, source, seed)
 
 
 def test_k_is_one_two_and_three():

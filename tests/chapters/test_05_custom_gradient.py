@@ -8,13 +8,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from grader.build.cells import read
-from grader.checking import evaluate
 from grader.course import Course
-from grader.lint.space import answer, setup
 from grader.telling import cases_for
+from tests.chapters.tried import Tried, on_draws
 
 CHAPTER = Course.find().chapter("05_custom_gradient")
+TRIED = Tried(CHAPTER)
 EXERCISES = CHAPTER.exercises()
 SEEDS = (1, 2)
 mpmath.mp.dps = 50
@@ -368,16 +367,11 @@ WRONG = (
 )
 
 
-@pytest.fixture(scope="module")
-def space(tf):
-    return setup(CHAPTER)
+@on_draws(WRONG)
+def test_refused(name, source, seed):
+    TRIED.refuses(name, source, seed)
 
 
-@pytest.mark.parametrize(("name", "source"), WRONG)
-def test_refused_and_the_solution_is_not(space, name, source):
-    solutions = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
-    wrong = answer(f"{name} = {source}", "wrong", name, space)
-    right = answer(solutions[name], "right", name, space)
-    for seed in (3, 4, 5):
-        assert evaluate(name, wrong, seed).outcome == "fail"
-        assert evaluate(name, right, seed).passed
+@on_draws(TRIED.solved(WRONG))
+def test_accepted(name, source, seed):
+    TRIED.accepts(name, source, seed)

@@ -4,12 +4,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from grader.build.cells import read
 from grader.course import Course
-from grader.lint.space import answer, setup
 from grader.telling import cases_for
+from tests.chapters.tried import Tried, on_draws
 
 CHAPTER = Course.find().chapter("06_where_and_cond")
+TRIED = Tried(CHAPTER)
 EXERCISES = CHAPTER.exercises()
 SEEDS = (1, 2)
 mpmath.mp.dps = 50
@@ -204,36 +204,22 @@ def power_by_loop(x, n):
                          maximum_iterations=4)[1]
 """),
 ]  # fmt: skip
-CELLS = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
-MENDED = sorted({name for name, _ in REFUSED})
 RIGHT = [
-    *((name, CELLS[name]) for name in MENDED),
+    *TRIED.solved(REFUSED),
     ("where_grad_broadcast", REDUCED.format(result="both(first, x), both(second, y)")),
     ("safe_log", LOG.format("tf.maximum(x, 1e-30)")),
     ("safe_ratio", RATIO.format("1e-3")),
 ]
 
 
-@pytest.fixture(scope="module")
-def space(tf):
-    return setup(CHAPTER)
+@on_draws(REFUSED)
+def test_refused(name, source, seed):
+    TRIED.refuses(name, source, seed)
 
 
-@pytest.mark.parametrize("seed", [None, 1, 2])
-@pytest.mark.parametrize(("name", "source"), REFUSED)
-def test_refused(space, name, source, seed):
-    from grader import evaluate
-
-    assert not evaluate(name, answer(source, "wrong", name, space), seed=seed).passed
-
-
-@pytest.mark.parametrize("seed", [None, 1, 2, 3])
-@pytest.mark.parametrize(("name", "source"), RIGHT)
-def test_still_right(space, name, source, seed):
-    from grader import evaluate
-
-    verdict = evaluate(name, answer(source, "right", name, space), seed=seed)
-    assert verdict.passed, (verdict.says, verdict.first)
+@on_draws(RIGHT)
+def test_still_right(name, source, seed):
+    TRIED.accepts(name, source, seed)
 
 
 # --- what the prose says ---------------------------------------------------------------------

@@ -6,12 +6,12 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from grader.build.cells import read
 from grader.course import Course
-from grader.lint.space import answer, setup
 from grader.telling import cases_for
+from tests.chapters.tried import Tried, on_draws
 
 CHAPTER = Course.find(Path(__file__)).chapter("08_jacobians_and_hessians")
+TRIED = Tried(CHAPTER)
 EXERCISES = CHAPTER.exercises()
 REFERENCE = CHAPTER.load("reference")
 CASES = [(e, c) for e in EXERCISES.values() for s in (1, 2) for c in cases_for(e, s)]
@@ -263,7 +263,7 @@ def test_no_large_tensor_is_no_merit_where_nothing_right_is_computed(tf, name):
     """The part memory pays for the right value without the large tensor, and for nothing else."""
     from grader import evaluate
 
-    right = answer(CELLS[name], "solution", name, setup(CHAPTER))
+    right = TRIED.given(name, TRIED.solutions[name])
 
     def spare(f, x, z=None, more=1):
         return right(f, x, *([] if z is None else [z]))
@@ -360,30 +360,17 @@ OTHERWISE = [
     ("newton_step", NEWTON.format("sizes")),
     ("kernel_jacobian", KERNEL.format(BY_ROWS)),
 ]
-CELLS = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
-RIGHT = [*((name, CELLS[name]) for name in sorted({name for name, _ in REFUSED})), *OTHERWISE]
+RIGHT = [*TRIED.solved(REFUSED), *OTHERWISE]
 
 
-@pytest.fixture(scope="module")
-def space(tf):
-    return setup(CHAPTER)
+@on_draws(REFUSED)
+def test_refused(name, source, seed):
+    TRIED.refuses(name, source, seed)
 
 
-@pytest.mark.parametrize("seed", [None, 1, 2])
-@pytest.mark.parametrize(("name", "source"), REFUSED)
-def test_refused(space, name, source, seed):
-    from grader import evaluate
-
-    assert not evaluate(name, answer(source, "wrong", name, space), seed=seed).passed
-
-
-@pytest.mark.parametrize("seed", [None, 1, 2, 3])
-@pytest.mark.parametrize(("name", "source"), RIGHT)
-def test_still_right(space, name, source, seed):
-    from grader import evaluate
-
-    verdict = evaluate(name, answer(source, "right", name, space), seed=seed)
-    assert verdict.passed, (verdict.says, verdict.first)
+@on_draws(RIGHT)
+def test_still_right(name, source, seed):
+    TRIED.accepts(name, source, seed)
 
 
 # What the chapter says about TensorFlow --------------------------------------------------------
