@@ -102,11 +102,19 @@ def pattern(name: str, wrong: Sequence[Finding], factor: str) -> str:
     return PATTERNS[name].format(factor=factor)
 
 
+RAISED = "Read the exception below; it was raised with the inputs shown."
+UNNAMED = "No known mistake fits. Compare the worst element below with what you get on paper."
+HIDDEN = {  # the same where inputs, values and exceptions are not shown
+    RAISED: "It was raised with inputs that are drawn for the score and not shown.",
+    UNNAMED: "No known mistake fits. The inputs are drawn for the score and not shown.",
+}
+
+
 def unknown(wrong: Sequence[Finding]) -> str:
     """What to say when no known mistake fits."""
     first = wrong[0]
     if first.status == "error":
-        return "Read the exception below; it was raised with the inputs shown."
+        return RAISED
     if first.status == "type":
         return f"A {first.outcome.text} came back, which is not an answer here. Return a tensor."
     if first.status == "missing":
@@ -117,7 +125,7 @@ def unknown(wrong: Sequence[Finding]) -> str:
         return f"The gradient could not be taken: the value has shape {first.outcome.text}."
     if first.status == "word":
         return "Read the entries below once more."
-    return "No known mistake fits. Compare the worst element below with what you get on paper."
+    return UNNAMED
 
 
 def table(wrong: Sequence[Finding], options: Mapping[str, Any]) -> str:

@@ -38,7 +38,8 @@ def report(verdict: Verdict, *, reveal: bool = True, finding: str = "", also: st
     """
     title = verdict.exercise + (f" · {verdict.part}" if verdict.part else "")
     title = title if reveal else words.FOR_THE_SCORE.format(title=title)
-    says = tuple(line for line in (*verdict.says.split("\n"), finding) if line)
+    said = verdict.says if reveal else words.HIDDEN.get(verdict.says, verdict.says)
+    says = tuple(line for line in (*said.split("\n"), finding) if line)
     if verdict.passed:
         checked = _checked(verdict)
         data = _data(verdict)

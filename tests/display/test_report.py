@@ -1,14 +1,18 @@
 import numpy as np
+import pytest
 
 from grader import judge
 from grader.display.report import report, short
+from grader.probe.failure import of_exception
 from grader.probe.outcome import of
 
 
 def verdict(mini, what, value, part="value"):
     plan = judge.stored(mini.root, "twice", part)
     cases = plan.request.cases
-    return plan.decide({(c.name, m, what): of(value) for c in cases for m in c.modes})
+    raised = isinstance(value, Exception)
+    what, seen = ("error", of_exception(value)) if raised else (what, of(value))
+    return plan.decide({(c.name, m, what): seen for c in cases for m in c.modes})
 
 
 def test_a_failure_shows_the_worst_element(mini):
@@ -34,6 +38,15 @@ def test_hidden_inputs_and_values_stay_hidden(mini):
     assert made.rows == ()
     assert made.headline
     assert made.title == "twice · value, for the score"
+
+
+@pytest.mark.parametrize("given", [np.array([[1, -7, 3], [2, 5, 4]], np.float32), ValueError("x")])
+def test_of_hidden_inputs_nothing_is_said_to_stand_below(mini, given):
+    found = verdict(mini, "value", given)
+    for reveal in (True, False):
+        made = report(found, reveal=reveal)
+        assert ("below" in made.says[0]) == bool(made.rows) == reveal
+        assert ("not shown" in made.says[0]) != reveal
 
 
 def test_a_finding_of_the_xray_is_a_line_of_its_own(mini):
