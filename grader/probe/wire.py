@@ -6,6 +6,7 @@ No pickle and no eval: what comes from a submission is data, of bounded size, or
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -72,9 +73,7 @@ class _Reader:
         shape = tuple(int(n) for n in header["shape"])
         if any(n < 0 for n in shape) or len(shape) > 32:
             raise WireError(f"shape {shape} is not allowed")
-        size = dtype.itemsize
-        for n in shape:  # Python integers: no overflow on absurd shapes
-            size *= n
+        size = dtype.itemsize * math.prod(shape)  # Python integers: no overflow
         if self.at + size > len(self.data):
             raise WireError("more array bytes announced than sent")
         part = self.data[self.at : self.at + size]
