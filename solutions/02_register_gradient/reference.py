@@ -33,17 +33,36 @@ def up(case: Case) -> np.ndarray:
     return np.asarray(case.upstream, np.float64)
 
 
-def ranks(rng, wants=GRADIENT):
-    """float64, a scalar and a batch for a function of x, as the part `robust`, each in one way."""
-    cases = []
-    for name, shape, dtype, modes in (
-        ("float64", (4,), "float64", (OUTSIDE,)),
-        ("a scalar", (), "float32", (GRAPH,)),
-        ("a batch of shape (2, 3, 2)", (2, 3, 2), "float32", (GRAPH,)),
-    ):
-        x = draw.away(draw.normal(rng, shape, dtype, 1.5), (0.0,))
-        cases.append(Case(name, {"x": x}, draw.like(rng, x), "robust", modes, wants))
+def ranks(rng, precise, wants=GRADIENT):
+    """float64, a scalar and a batch for a function of x, as the part `robust`, each in one way.
+    `precise` is the x of float64: on it, and on an upstream beyond float32, float32 shows."""
+    wide = draw.beyond(draw.like(rng, precise))
+    cases = [Case("float64", {"x": precise}, wide, "robust", (OUTSIDE,), wants)]
+    for name, shape in (("a scalar", ()), ("a batch of shape (2, 3, 2)", (2, 3, 2))):
+        x = draw.away(draw.normal(rng, shape, scale=1.5), (0.0,))
+        cases.append(Case(name, {"x": x}, draw.like(rng, x), "robust", (GRAPH,), wants))
     return cases
+
+
+def _infinite(values):
+    return np.where(values == 0, 0.0, np.copysign(np.inf, values))
+
+
+def in_float32(truth):
+    """The mistake of a rule that computes in float32: float64 numbers beyond 3.4e38 are lost."""
+
+    def overflown(case: Case):
+        numbers = truth(case)
+        if case.dtype != "float64":
+            return numbers
+        return {key: Either(_infinite(v), np.full_like(v, np.nan)) for key, v in numbers.items()}
+
+    return Mistake(
+        "float32 inside",
+        "With float64 inputs something on the way is float32, which holds half the digits and no "
+        "number beyond 3.4e38. Compute in the dtype of what comes in: x.dtype, grad.dtype.",
+        overflown,
+    )
 
 
 # square_grad -------------------------------------------------------------------------------------
@@ -62,7 +81,7 @@ def square_cases(rng):
             "its square differentiated twice", {"x": third, "again": True}, draw.like(rng, third),
             "second", (OUTSIDE,), ("second",),
         ),
-        *ranks(rng),
+        *ranks(rng, draw.beyond(draw.upstream(rng, (4,), "float64"))),
     ]  # fmt: skip
 
 
@@ -125,6 +144,7 @@ square_grad = Exercise(
             "the square is used further on, grad depends on x as well: do not stop it.",
             upstream_stopped,
         ),
+        in_float32(square_truth),
     ),
     probe="op_gradient",
     options={
@@ -205,8 +225,10 @@ fresh_gradient = Exercise(
 
 
 def _product(rng, name, shapes, part, modes=GRAPH_MODES, dtype="float32") -> Case:
-    x, y = (draw.away(draw.normal(rng, s, dtype, 1.5), (0.0,), 0.2) for s in shapes)
-    passed = draw.upstream(rng, np.broadcast_shapes(*shapes), dtype)
+    x, y = (
+        draw.beyond(draw.away(draw.normal(rng, shape, dtype, 1.5), (0.0,), 0.2)) for shape in shapes
+    )
+    passed = draw.beyond(draw.upstream(rng, np.broadcast_shapes(*shapes), dtype))
     return Case(name, {"x": x, "y": y}, passed, part, modes, GRADIENT)
 
 
@@ -276,6 +298,7 @@ multiply_grad = Exercise(
             "Mul has two inputs, so a rule for it returns two gradients.",
             raises=r"Num gradients \d+ generated",
         ),
+        in_float32(lambda case: products(case, "y", "x")),
     ),
     probe="op_gradient",
     options={"op": "Mul", "forward": "lambda x, y: tf.multiply(x, y)"},
@@ -300,11 +323,11 @@ def top_k_cases(rng):
         ("a batch of shape (3, 4)", batch, two, "robust", (GRAPH,)),
         ("a batch of shape (2, 2, 5)", wide, three, "robust", (GRAPH,)),
     ]
-    return [
-        Case(f"{name}, k = {k}", {"x": x, "k": k},
-             draw.upstream(rng, (*x.shape[:-1], k), x.dtype.name), part, modes, GRADIENT)
-        for name, x, k, part, modes in given
-    ]  # fmt: skip
+    cases = []
+    for name, x, k, part, modes in given:
+        passed = draw.beyond(draw.upstream(rng, (*x.shape[:-1], k), x.dtype.name))
+        cases.append(Case(f"{name}, k = {k}", {"x": x, "k": k}, passed, part, modes, GRADIENT))
+    return cases
 
 
 def scattered(case: Case, *, by_place: bool = False) -> np.ndarray:
@@ -381,6 +404,7 @@ top_k_grad = Exercise(
             "the output: zero for them.",
             lambda case: {"gradient:x": spread(case)},
         ),
+        in_float32(lambda case: {"gradient:x": scattered(case)}),
     ),
     probe="op_gradient",
     options={"op": "TopKV2", "forward": "lambda x, k: tf.math.top_k(x, k=k).values"},
@@ -455,7 +479,9 @@ return_contract = table(
 def sine_cases(rng):
     x = draw.normal(rng, (2, 3), scale=2.0)
     main = Case("a float32 matrix", {"x": x}, draw.like(rng, x), None, GRAPH_MODES)
-    return [main, *ranks(rng, ("value", "gradient"))]
+    # A thousand turns out, half a step of float32 moves the sine in its fifth digit.
+    precise = draw.between(draw.away(draw.normal(rng, (4,), "float64", 3000.0), (0.0,), 2000.0))
+    return [main, *ranks(rng, precise, ("value", "gradient"))]
 
 
 numpy_sine = Exercise(
@@ -513,6 +539,7 @@ numpy_sine = Exercise(
             "The derivative of sin is cos.",
             lambda case: {"gradient:x": np.sin(case.arrays["x"]) * up(case)},
         ),
+        in_float32(lambda case: {"gradient:x": np.cos(case.arrays["x"]) * up(case)}),
     ),
     probe="by_numpy",
     card="x",
@@ -528,7 +555,7 @@ numpy_sine = Exercise(
 
 def _sum(rng, name, shape, part, modes=GRAPH_MODES, dtype="float32") -> Case:
     inputs = {key: draw.normal(rng, shape, dtype) for key in ("c", "k", "d")}
-    passed = draw.like(rng, inputs["c"])
+    passed = draw.beyond(draw.like(rng, inputs["c"]))
     return Case(name, inputs, passed, part, modes, GRADIENT)
 
 
@@ -592,6 +619,7 @@ add_backprop = Exercise(
             "The node has three inputs, c, k and d. Return a gradient for each of them.",
             raises=r"Num gradients \d+ generated",
         ),
+        in_float32(lambda case: {"gradient:c": up(case), "gradient:k": up(case)}),
     ),
     probe="op_gradient",
     options={

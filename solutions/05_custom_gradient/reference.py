@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from grader.contract import EVERYWHERE, Case, Entry, Exercise, Mistake, Source, table
-from grader.draw import away, like, normal, uniform
+from grader.contract import EVERYWHERE, Case, Either, Entry, Exercise, Mistake, Source, table
+from grader.draw import away, between, beyond, like, normal, uniform
 
 EAGER = ("eager",)
 INSIDE = ("inside",)
@@ -12,7 +12,8 @@ ALL = ("value", "gradient", "second")
 
 
 def elementwise(rng, modes=EAGER_AND_TRACED, wants=("value", "gradient"), draw=normal):
-    """The usual four calls of an elementwise function: a matrix, float64, a scalar, a batch."""
+    """The usual four calls of an elementwise function: a matrix, float64, a scalar, a batch. The
+    upstream gradient of float64 is beyond float32, so that a rule which computes in it shows."""
     rows = (
         ("a matrix", (2, 3), "float32", None, modes),
         ("float64", (4,), "float64", "robust", EAGER_AND_TRACED),
@@ -21,7 +22,7 @@ def elementwise(rng, modes=EAGER_AND_TRACED, wants=("value", "gradient"), draw=n
     )
     for name, shape, dtype, part, where in rows:
         x = draw(rng, shape, dtype)
-        yield Case(name, {"x": x}, like(rng, x), part, where, wants)
+        yield Case(name, {"x": x}, beyond(like(rng, x)), part, where, wants)
 
 
 def number(rng, low, high):
@@ -36,12 +37,15 @@ def with_inputs(case, **more):
     )
 
 
-def used_further(rng):
+def used_further(rng, x=None):
     """The second derivative of answer(x)², whose upstream gradient 2·answer(x) depends on x."""
-    x = away(normal(rng, (3,)), (0.0,), 0.3)
+    name, part = "the square of the result", None
+    if x is None:
+        x = away(normal(rng, (3,)), (0.0,), 0.3)
+    else:
+        name, part = f"{name}, {x.dtype.name}", "robust"
     options = {"squared": True}
-    name = "the square of the result"
-    return Case(name, {"x": x}, like(rng, x), None, EAGER, ("second",), options=options)
+    return Case(name, {"x": x}, like(rng, x), part, EAGER, ("second",), options=options)
 
 
 def squared(case, value, first, second):
@@ -51,6 +55,27 @@ def squared(case, value, first, second):
 def numeric(answer):
     """A mistake that says nothing where the case has options: where something else is asked."""
     return lambda case: {} if case.options else answer(case)
+
+
+def infinite(values):
+    return np.where(values == 0, 0.0, np.copysign(np.inf, values))
+
+
+def in_float32(truth):
+    """The mistake of a rule that computes in float32: float64 numbers beyond 3.4e38 are lost."""
+
+    def overflown(case):
+        numbers = truth(case)
+        if case.dtype != "float64":
+            return numbers
+        return {key: Either(infinite(v), np.full_like(v, np.nan)) for key, v in numbers.items()}
+
+    return Mistake(
+        "float32 inside",
+        "With float64 inputs something on the way is float32, which holds half the digits and no "
+        "number beyond 3.4e38. Compute in the dtype of what comes in: x.dtype, upstream.dtype.",
+        answer=overflown,
+    )
 
 
 def stopped(value, second):
@@ -86,6 +111,8 @@ def log1pexp_cases(rng):
         Case("far out", {"x": far}, like(rng, far), None, EVERYWHERE, ALL),
         Case("far out, float64", {"x": wide}, like(rng, wide), "robust", EAGER, ALL),
         used_further(rng),
+        # Half a step of float32 is 1e-6 here: each factor of f'² and of f·f'' is off by as much.
+        used_further(rng, between(rng.uniform(-18.0, -16.5, 3))),
     ]
 
 
@@ -157,6 +184,7 @@ log1pexp = Exercise(
             pattern="none",
         ),
         stopped(lambda x: np.logaddexp(0.0, x), lambda x: sigmoid(x) * sigmoid(-x)),
+        in_float32(numeric(lambda c: without(log1pexp_truth(c), "value"))),
     ),
     probe="maybe_squared",
     also="tf.nn.softplus(x), whose own rule is written this way.",
@@ -171,7 +199,7 @@ def norm(a):
 
 def clip_gradient_norm_cases(rng):
     cases = []
-    for case in elementwise(rng):
+    for case in elementwise(rng, draw=lambda r, s, d: beyond(normal(r, s, d))):
         cases.append(with_inputs(case, max_norm=number(rng, 0.25, 0.45)))
     x = normal(rng, (5,))
     small, none = 0.1 * like(rng, x), np.zeros(5, "float32")
@@ -256,6 +284,7 @@ clip_gradient_norm = Exercise(
             pattern="nan",
         ),
         ONE_PER_INPUT,
+        in_float32(clip_gradient_norm_truth),
     ),
     also="upstream * max_norm / tf.maximum(tf.norm(upstream), max_norm) in the rule.",
 )
@@ -314,6 +343,7 @@ clip_value_passthrough = Exercise(
         ),
         NUMBERS_CONVERTED,
         ONE_PER_INPUT,
+        in_float32(lambda c: {"gradient:x": np.asarray(c.upstream, np.float64)}),
     ),
     also="tf.grad_pass_through(lambda x: tf.clip_by_value(x, low, high))(x).",
 )
@@ -322,7 +352,7 @@ clip_value_passthrough = Exercise(
 
 
 def cube_cases(rng):
-    drawn = elementwise(rng, EVERYWHERE, ALL, lambda r, s, d: away(normal(r, s, d), (0.0,)))
+    drawn = elementwise(rng, EVERYWHERE, ALL, lambda r, s, d: beyond(away(normal(r, s, d), (0.0,))))
     return [*drawn, used_further(rng)]
 
 
@@ -380,6 +410,7 @@ cube = Exercise(
             answer=numeric(lambda c: {"second:x": 3 * c.arrays["x"] ** 2 * c.upstream}),
         ),
         stopped(lambda x: x**3, lambda x: 6 * x),
+        in_float32(numeric(cube_truth)),
     ),
     also="a plain rule, lambda upstream: 3 * x**2 * upstream: ops that can be differentiated.",
 )
@@ -395,8 +426,8 @@ def scaled_dense_cases(rng):
         ("a batch of 1", 1, "float32", "robust", EAGER),
     )
     for name, batch, dtype, part, modes in rows:
-        x, kernel = normal(rng, (batch, 4), dtype), normal(rng, (4, 2), dtype)
-        upstream = like(rng, np.zeros((batch, 2), dtype))
+        x, kernel = (beyond(normal(rng, shape, dtype)) for shape in ((batch, 4), (4, 2)))
+        upstream = beyond(like(rng, np.zeros((batch, 2), dtype)))
         # Not one over a whole number: such a factor lost would pass for a mean that was taken.
         inputs = {"x": x, "kernel": kernel, "scale": number(rng, 0.6, 0.9)}
         cases.append(Case(name, inputs, upstream, part, modes, variables=("kernel",)))
@@ -470,6 +501,7 @@ scaled_dense = Exercise(
             "gradients should hold xᵀ @ upstream.",
             pattern="none",
         ),
+        in_float32(scaled_dense_truth),
     ),
     also="a decorated function of (x, kernel): a variable that is an argument needs no keyword.",
 )
@@ -493,7 +525,8 @@ def solve_cases(rng):
     )
     for name, square, side, dtype, part, modes in rows:
         inputs = {"matrix": well_conditioned(rng, square, dtype), "rhs": normal(rng, side, dtype)}
-        cases.append(Case(name, inputs, like(rng, inputs["rhs"]), part, modes))
+        inputs = {key: beyond(values) for key, values in inputs.items()}
+        cases.append(Case(name, inputs, beyond(like(rng, inputs["rhs"])), part, modes))
     inputs = {"matrix": well_conditioned(rng, (3, 3), "float32"), "rhs": normal(rng, (3, 2))}
     cases.append(Case("the work done", inputs, None, "once", EAGER, options={"count": True}))
     return cases
@@ -565,6 +598,7 @@ solve_cached = Exercise(
             "Put the factorisation inside a function with tf.custom_gradient and give it a rule.",
             raises="No gradient defined for operation.{0,2}'Lu'|no entry for: Lu",
         ),
+        in_float32(numeric(lambda c: solve_answer(c, adjoint))),
     ),
     also="tf.linalg.lu_matrix_inverse(lu, perm) in the rule: one factorisation, some more work.",
 )
@@ -584,7 +618,10 @@ RULES = {
     "one theta for all": "lambda z, theta: theta * tf.cos(z) + 1.0",
     # For the traced call: its steps are traced one by one, and each operation in them counts.
     "a straight line": "lambda z, theta: 0.3 * z + theta",
+    # For float64: half a step of float32 in theta shows in the wave's fourth digit.
+    "a steep wave": "lambda z, theta: 0.3 * z + 0.2 * tf.sin(10000.0 * theta)",
 }
+STEEP = 10000.0
 
 
 def step(rule, z, theta):
@@ -594,6 +631,8 @@ def step(rule, z, theta):
         return 0.3 * np.sin(np.roll(z, 1, axis=-1)) + theta
     if rule == "a straight line":
         return 0.3 * z + theta
+    if rule == "a steep wave":
+        return 0.3 * z + 0.2 * np.sin(STEEP * theta)
     return theta * np.cos(z) + 1.0
 
 
@@ -601,15 +640,17 @@ def step_jacobian(rule, z, theta):
     """d step / d z as a matrix over the flat entries (one row of z only, where they couple)."""
     if rule == "entries that influence each other":
         return np.roll(np.diag(0.3 * np.cos(z)), 1, axis=0)
-    if rule == "a straight line":
+    if rule in ("a straight line", "a steep wave"):
         return 0.3 * np.eye(z.size)
     return np.diag(np.ravel(-theta * np.sin(z)))
 
 
-def theta_pull(rule, z, upstream):
+def theta_pull(rule, theta, z, upstream):
     """upstream times d step / d theta."""
     if rule in ("entries that influence each other", "a straight line"):
         return upstream
+    if rule == "a steep wave":
+        return upstream * 0.2 * STEEP * np.cos(STEEP * theta)
     pulled = upstream * np.cos(z)
     return np.asarray(np.sum(pulled) if rule == "one theta for all" else pulled)
 
@@ -623,24 +664,24 @@ def settled(case):
 
 def fixed_point_cases(rng):
     cases = []
-    cosine, coupled, shared, line = RULES
+    cosine, coupled, shared, line, steep = RULES
     both = ("value", "gradient")
     rows = (
         (cosine, cosine, (3,), "float32", "value", EAGER, ("value",)),
         (coupled, coupled, (4,), "float32", "value", EAGER, ("value",)),
         (f"{line} for each of three", line, (3,), "float32", "gradient", INSIDE, ("gradient",)),
         (f"five {coupled}", coupled, (5,), "float32", "gradient", EAGER, ("gradient",)),
-        ("float64", cosine, (2,), "float64", "robust", EAGER, both),
+        ("float64", steep, (2,), "float64", "robust", EAGER, both),
         ("a scalar", cosine, (), "float32", "robust", EAGER, both),
         (f"a batch, {shared}", shared, (2, 3), "float32", "robust", EAGER, both),
     )
     for name, rule, shape, dtype, part, modes, wants in rows:
         theta = uniform(rng, 0.15, 0.3, () if rule == shared else shape, dtype)
+        theta = between(theta) if rule == steep else theta
         start = away(normal(rng, shape, dtype), (0.0,), 0.2)
         inputs = {"f": Source(RULES[rule]), "x0": start, "theta": theta}
-        cases.append(
-            Case(name, inputs, like(rng, start), part, modes, wants, options={"rule": rule})
-        )
+        upstream, options = beyond(like(rng, start)), {"rule": rule}
+        cases.append(Case(name, inputs, upstream, part, modes, wants, options=options))
     return cases
 
 
@@ -650,7 +691,13 @@ def implicit(case, adjoined):
     jacobian = step_jacobian(rule, z, theta)
     up = np.ravel(case.upstream.astype(np.float64))
     pull = np.linalg.solve(adjoined(np.eye(up.size) - jacobian), up)
-    return theta_pull(rule, z, pull.reshape(case.upstream.shape))
+    return theta_pull(rule, theta, z, pull.reshape(case.upstream.shape))
+
+
+def last_step(case):
+    """The gradient to theta through the last step alone."""
+    rule, theta, z = settled(case)
+    return theta_pull(rule, theta, z, case.upstream)
 
 
 def fixed_point_truth(case):
@@ -697,11 +744,7 @@ fixed_point = Exercise(
             "one step only",
             "This is the gradient through the last step alone, (∂f/∂θ)ᵀ upstream. Theta also acts "
             "through z itself: solve u = upstream + (∂f/∂z)ᵀ u first.",
-            answer=of_gradient(
-                lambda c: {
-                    "gradient:theta": theta_pull(c.options["rule"], settled(c)[2], c.upstream)
-                }
-            ),
+            answer=of_gradient(lambda c: {"gradient:theta": last_step(c)}),
         ),
         Mistake(
             "not transposed",
@@ -716,6 +759,7 @@ fixed_point = Exercise(
             "its gradient from the rule.",
             pattern="none",
         ),
+        in_float32(of_gradient(lambda c: {"gradient:theta": implicit(c, np.transpose)})),
     ),
     also="one Newton step at the fixed point, everything in it but f(z*, theta) stopped.",
 )
@@ -781,6 +825,7 @@ numpy_softsign = Exercise(
             "The derivative of x/(1+|x|) is 1/(1+|x|)²; the square is missing.",
             answer=lambda c: {"gradient:x": c.upstream / (1 + np.abs(c.arrays["x"]))},
         ),
+        in_float32(lambda c: {"gradient:x": softsign_truth(c)["gradient:x"]}),
     ),
     also="tf.py_function, whose own gradient you replace by the rule.",
 )

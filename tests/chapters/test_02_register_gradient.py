@@ -24,6 +24,7 @@ def cases(name, seed=11):
 def differences(loss, arrays, name, step=1e-3):
     """The gradient of a scalar loss to one of its arrays, by a stencil of fourth order."""
     found = np.zeros_like(arrays[name])
+    step *= max(1.0, np.abs(arrays[name]).max())
     for index in np.ndindex(found.shape):
 
         def at(shift, index=index):
@@ -42,12 +43,17 @@ def assert_truth(case, name, loss, rtol=1e-8):
     for key in (key for key in truth if key.startswith("gradient:")):
         numeric = differences(loss, case.arrays, key.removeprefix("gradient:"))
         assert truth[key].shape == numeric.shape
-        np.testing.assert_allclose(truth[key], numeric, rtol=rtol, atol=1e-8)
+        scale = max(1.0, np.abs(numeric).max())
+        np.testing.assert_allclose(truth[key], numeric, rtol=rtol, atol=1e-8 * scale)
 
 
 def by_mpmath(function, x, order=1):
-    flat = [float(mpmath.diff(function, mpmath.mpf(float(v)), order)) for v in x.ravel()]
-    return np.array(flat).reshape(x.shape)
+    def at(v):
+        """In units of v, where that is large: mpmath's step is small beside 1."""
+        unit = max(mpmath.mpf(1), abs(v))
+        return mpmath.diff(lambda t: function(unit * t), v / unit, order) / unit**order
+
+    return np.array([float(at(mpmath.mpf(float(v)))) for v in x.ravel()]).reshape(x.shape)
 
 
 def test_square_grad_is_the_derivative_of_the_square():
@@ -244,7 +250,56 @@ def test_counts_are_named_in_the_errors(tf, taught):
 
 # Answers that were once judged wrongly ------------------------------------------------------------
 
+SINGLE = {
+    "square_grad": "lambda op, grad: back(2.0 * single(op.inputs[0]) * single(grad))",
+    "multiply_grad": "lambda op, grad: (back(reduced(single(grad) * single(op.inputs[1]), op, 0)), "
+    "back(reduced(single(grad) * single(op.inputs[0]), op, 1)))",
+    "top_k_grad": "lambda op, grad, _: (back(tf.einsum('...kn,...k->...n', tf.one_hot("
+    "op.outputs[1], op.inputs[0].shape[-1]), single(grad))), None)",
+    "add_backprop": "lambda op, grad: (back(single(grad)),) * 2 + (0 * op.inputs[2],)",
+}
+# A cast to float32, and one back to what was cast last.
+CASTS = """
+def single(t):
+    single.dtype = t.dtype
+    return tf.cast(t, tf.float32)
+def back(t):
+    return tf.cast(t, single.dtype)
+def reduced(t, op, i):
+    shapes = [tf.shape(v) for v in op.inputs]
+    axes = tf.raw_ops.BroadcastGradientArgs(s0=shapes[0], s1=shapes[1])[i]
+    return tf.reshape(tf.reduce_sum(t, axes), shapes[i])
+"""
+SINE = """
+import uuid
+def rule(op, grad):
+    return {rule}
+tf.RegisterGradient(name := "sine-" + str(uuid.uuid4()))(rule)
+def numpy_sine(x):
+    with tf.compat.v1.get_default_graph().gradient_override_map({{"PyFunc": name}}):
+        y = {value}
+    y.set_shape(x.shape)
+    return {result}
+"""
+BY_NUMPY = "tf.numpy_function(np.sin, [x], x.dtype)"
+NARROW = "tf.cast(tf.numpy_function(np.sin, [tf.cast(x, tf.float32)], tf.float32), x.dtype)"
+COSINE = "grad * tf.cos(op.inputs[0])"
+NARROW_COSINE = "grad * tf.cast(tf.cos(tf.cast(op.inputs[0], tf.float32)), grad.dtype)"
 WRONG = [
+    *((name, f"{CASTS}\n{name} = {rule}") for name, rule in SINGLE.items()),
+    (
+        "square_grad",
+        "lambda op, grad: 2 * grad * tf.cast(tf.cast(op.inputs[0], 'float32'), grad.dtype)",
+    ),
+    (
+        "numpy_sine",
+        CASTS
+        + SINE.format(
+            rule="back(single(grad) * tf.cos(single(op.inputs[0])))", value=BY_NUMPY, result="y"
+        ),
+    ),
+    ("numpy_sine", SINE.format(rule=NARROW_COSINE, value=BY_NUMPY, result="y")),
+    ("numpy_sine", SINE.format(rule=COSINE, value=NARROW, result="y")),
     ("square_grad", "lambda op, grad: 2.0 * op.inputs[0] * tf.stop_gradient(grad)"),
     ("fresh_gradient", "lambda fn: tf.RegisterGradient(str(id(fn)))(fn) and str(id(fn))"),
     (
@@ -256,6 +311,11 @@ WRONG = [
 ]
 RIGHT = [
     *TRIED.solved(WRONG),
+    (
+        "multiply_grad",
+        CASTS.replace("tf.float32", "t.dtype") + f"multiply_grad = {SINGLE['multiply_grad']}",
+    ),
+    ("numpy_sine", SINE.format(rule=COSINE, value=BY_NUMPY, result="y")),
     ("numpy_sine", CHAPTER.load("answers").ANSWERS["numpy_sine"]["ok_traced_itself"]),
 ]
 

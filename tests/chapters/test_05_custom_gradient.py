@@ -33,12 +33,19 @@ def on_cases_of(name):
 
 def by_mpmath(f, x, order=0):
     """f or a derivative of it at every entry of x, to 50 digits, as float64."""
-    flat = [float(mpmath.diff(f, mpmath.mpf(float(v)), order)) for v in np.ravel(x)]
+
+    def at(v):
+        """In units of v, where that is large: mpmath's step is small beside 1."""
+        unit = max(mpmath.mpf(1), abs(v))
+        return mpmath.diff(lambda t: f(unit * t), v / unit, order) / unit**order
+
+    flat = [float(at(mpmath.mpf(float(v)))) for v in np.ravel(x)]
     return np.reshape(flat, np.shape(x))
 
 
 def differences(f, x, h=1e-3):
     """The gradient of the scalar f at x by central differences of fourth order."""
+    h *= max(1.0, np.abs(x).max())
     slope = np.zeros(x.size)
     for i in range(x.size):
         e = np.zeros(x.size)
@@ -144,7 +151,8 @@ def test_fixed_point(case):
         close(truth["value"], z)
     if "gradient:theta" in truth:
         up = case.upstream.astype("float64")
-        wanted = differences(lambda v: np.sum(up * settle(v)), theta)
+        steep = module.STEEP if rule == "a steep wave" else 1.0
+        wanted = differences(lambda v: np.sum(up * settle(v)), theta, 1e-3 / steep)
         close(truth["gradient:theta"], wanted, 1e-8)
 
 
@@ -351,7 +359,59 @@ CLIPPED = "tf.clip_by_value(x, -0.75, 0.5)"
 LINE = "tf.where(x > 5, x, tf.math.log1p(tf.exp(tf.minimum(x, 5))))"
 STOPPED = "lambda up: tf.stop_gradient(up) * "
 QUARTER = "lambda up: 0.25 * up))(x @ kernel)"
+
+
+def single(t):
+    return f"tf.cast({t}, tf.float32)"
+
+
+def back(t):
+    return f"tf.cast({t}, x.dtype)"
+
+
+# The solution, computed in float32 from beginning to end.
+NARROWED = """{solution}
+solution = {name}
+def {name}(*given):
+    floats = [v.dtype for v in given if tf.is_tensor(v)]
+    narrow = [tf.cast(v, tf.float32) if tf.is_tensor(v) else v for v in given]
+    return tf.cast(solution(*narrow), floats[0])
+"""
+PURE = ("log1pexp", "clip_gradient_norm", "clip_value_passthrough", "cube", "solve_cached",
+        "fixed_point", "numpy_softsign")  # fmt: skip
+SINGLE = (
+    *((name, NARROWED.format(name=name, solution=TRIED.solutions[name])) for name in PURE),
+    (
+        "log1pexp",
+        inner("tf.nn.softplus(x)", "lambda up: up * " + back(f"tf.sigmoid({single('x')})")),
+    ),
+    (
+        "clip_gradient_norm",
+        inner("1 * x", "lambda up: " + back(f"tf.clip_by_norm({single('up')}, numbers[0])")),
+    ),
+    (
+        "clip_value_passthrough",
+        inner("tf.clip_by_value(x, *numbers)", "lambda up: " + back(single("up"))),
+    ),
+    ("cube", inner("x**3", "lambda up: 3 * up * " + back(f"{single('x')} ** 2"))),
+    (
+        "scaled_dense",
+        "lambda x, kernel, scale: tf.custom_gradient(lambda x, k: (x @ k, lambda up: "
+        f"(scale * up @ {back('tf.transpose(' + single('k') + ')')}, "
+        f"{back('tf.transpose(' + single('x') + ') @ ' + single('scale * up'))})))(x, kernel)",
+    ),
+)
+WRITTEN = CHAPTER.load("answers")
+LAST_STEP = "y = f(z, theta)\n            return"
 WRONG = (
+    *SINGLE,
+    (
+        "fixed_point",
+        WRITTEN.FIXED.replace(
+            LAST_STEP,
+            LAST_STEP.replace("theta", "tf.cast(tf.cast(theta, tf.float32), theta.dtype)"),
+        ),
+    ),
     ("log1pexp", inner(LINE, "lambda up: up * tf.sigmoid(x)")),
     ("log1pexp", inner("tf.nn.softplus(x)", STOPPED + "tf.sigmoid(x)")),
     ("cube", inner("x**3", STOPPED + "3 * x**2")),
@@ -372,6 +432,24 @@ def test_refused(name, source, seed):
     TRIED.refuses(name, source, seed)
 
 
-@on_draws(TRIED.solved(WRONG))
+HALF = "0.5 * (1 + tf.tanh(x / 2))"
+SHIFTED = "tf.maximum(x, 0 * x) + tf.math.log(1 + tf.exp(-tf.abs(x)))"
+BY_VALUE = """
+def numpy_softsign(x):
+    @tf.custom_gradient
+    def softsign(x):
+        y = tf.numpy_function(lambda a: a / (1 + np.abs(a)), [x], x.dtype)
+        y.set_shape(x.shape)
+        return y, lambda up: up * (1 - tf.abs(y)) ** 2
+    return softsign(x)
+"""
+RIGHT = (
+    *TRIED.solved(WRONG),
+    ("log1pexp", inner(SHIFTED, f"lambda up: up * {HALF}")),
+    ("numpy_softsign", BY_VALUE),
+)
+
+
+@on_draws(RIGHT)
 def test_accepted(name, source, seed):
     TRIED.accepts(name, source, seed)
