@@ -473,6 +473,7 @@ floor_passthrough = Exercise(
 )
 
 EDGES = (-1.0, 0.0, 1.0)
+BESIDE = (-1.0001, -0.9999, 0.9999, 1.0001)  # a window that is a little too wide or narrow shows
 
 
 def binarize_cases(modes, others_modes):
@@ -480,7 +481,7 @@ def binarize_cases(modes, others_modes):
         inside = draw.away(draw.uniform(rng, -0.9, 0.9, (3,)), (0.0,))
         side = np.where(rng.random(3) < 0.5, -1.0, 1.0)
         beyond = np.asarray(rng.uniform(1.1, 2.5, 3) * side, "float32")
-        x = np.concatenate([np.asarray(EDGES, "float32"), inside, beyond])
+        x = np.concatenate([np.asarray((*EDGES, *BESIDE), "float32"), inside, beyond])
         main = Case("edges, inside and beyond", {"x": x}, draw.like(rng, x), modes=modes)
         return [main, *robust(rng, EDGES, 1.2, others_modes)]
 
@@ -676,8 +677,12 @@ def guided_cases(rng):
     kernel, head = draw.normal(rng, (4, 6)), draw.normal(rng, (6, 2))
     images = _off_kinks(rng, kernel)
     ups = draw.upstream(rng, (3, 2))
+    # The last row: an x close to 0, then an upstream gradient close to it. A threshold shows.
+    matrix, near = draw.like(rng, x), np.float32([1e-3, -1e-3])
+    x[2], matrix[2] = np.abs(x[2]), np.abs(matrix[2])
+    x[2, :2], matrix[2, 2:] = near, near
     return [
-        Case("a float32 matrix", {"x": x}, draw.like(rng, x)),
+        Case("a float32 matrix", {"x": x}, matrix),
         *robust(rng, (0.0,), modes=((EAGER, OUTSIDE), (EAGER,), (EAGER,))),
         Case("a model of two layers", {"x": images, "kernel": kernel, "head": head}, ups, "model"),
     ]

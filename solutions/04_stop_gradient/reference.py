@@ -214,13 +214,24 @@ def _scaled_inputs(name, low, high):
     return make
 
 
+def _handled(name, usual, other):
+    """The usual cases of a factor, and one with a factor on the other side of 1."""
+
+    def cases(rng):
+        inputs = _scaled_inputs(name, *other)(rng, (3,), "float32")
+        more = Case(f"another {name}", inputs, draw.like(rng, inputs["x"]), modes=(EAGER,))
+        return [*along_x(_scaled_inputs(name, *usual))(rng), more]
+
+    return cases
+
+
 def _reverse_truth(case):
     return {"value": case.arrays["x"], "gradient:x": -case.inputs["strength"] * up(case)}
 
 
 reverse_by_stopping = Exercise(
     id="reverse_by_stopping",
-    cases=along_x(_scaled_inputs("strength", 0.3, 0.8)),
+    cases=_handled("strength", (0.3, 0.8), (1.5, 3.0)),
     truth=_reverse_truth,
     parts={"value": 1, "gradient": 2, "robust": 1},
     hints=(
@@ -267,7 +278,7 @@ def _scale_truth(case):
 
 scale_gradient = Exercise(
     id="scale_gradient",
-    cases=along_x(_scaled_inputs("factor", 1.5, 4.0)),
+    cases=_handled("factor", (1.5, 4.0), (0.2, 0.7)),
     truth=_scale_truth,
     parts={"value": 1, "gradient": 2, "robust": 1},
     hints=(
@@ -379,12 +390,13 @@ floor_detour = Exercise(
 # binarize_by_stopping, xnor_by_stopping ----------------------------------------------------------
 
 EDGES = (-1.0, 0.0, 1.0)
+BESIDE = (-1.0001, -0.9999, 0.9999, 1.0001)  # a window that is a little too wide or narrow shows
 
 
 def binarize_cases(rng):
     inner = draw.away(draw.uniform(rng, -0.9, 0.9, (3,)), (0.0,))
     outer = draw.uniform(rng, 1.1, 2.5, (3,)) * np.where(rng.random(3) < 0.5, -1.0, 1.0)
-    x = np.concatenate([EDGES, inner, outer]).astype("float32")
+    x = np.concatenate([EDGES, BESIDE, inner, outer]).astype("float32")
     others = along_x(
         lambda rng, shape, dtype: {"x": draw.away(draw.normal(rng, shape, dtype, 1.2), EDGES)},
         modes=EVERYWHERE,

@@ -29,6 +29,7 @@ def dense_cases(rng: np.random.Generator) -> list[Case]:
         name: str, b: int, n: int, m: int, dtype: str, part: str | None, modes: Modes = BOTH
     ) -> Case:
         x = away(normal(rng, (b, n), dtype, 1.2), [-1.0, 0.0, 1.0])
+        x[0, :2] = -1.0001, 1.0001  # a window that is a little too wide shows
         kernel = away(normal(rng, (n, m), dtype, 0.7), [-1.0, 0.0, 1.0])
         return Case(name, {"x": x, "kernel": kernel}, upstream(rng, (b, m), dtype), part, modes)
 

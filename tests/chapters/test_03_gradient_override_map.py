@@ -12,8 +12,10 @@ from grader.course import Course
 from grader.lint.answers import wrongly
 from grader.lint.space import answer, setup
 from grader.probe.modes import compile_source
+from tests.chapters.tried import Tried, on_draws
 
 CHAPTER = Course.find().chapter("03")
+TRIED = Tried(CHAPTER)
 REFERENCE = CHAPTER.load("reference")
 EXERCISES = CHAPTER.exercises()
 mpmath.mp.dps = 50
@@ -104,6 +106,36 @@ def test_answers_get_the_verdict_of_their_name_on_any_draw(space, name, seed):
     for what, source in tried.items():
         verdict = evaluate(name, answer(source, what, name, space), seed)
         assert wrongly(what, verdict) is None, what
+
+
+def clipped(bound, name="works_everywhere"):
+    """A window that ends at the bound, by a rule of its own."""
+    window = f"tf.where(tf.abs(x) <= {bound}, up, tf.zeros_like(up))"
+    return (name, f"tf.custom_gradient(lambda x: (tf.sign(x), lambda up: {window}))")
+
+
+def guarded(x, up):
+    """guided_relu with two thresholds."""
+    both = f"(x > {x}) & (up > {up})"
+    rule = f"lambda up: tf.where({both}, up, tf.zeros_like(up))"
+    return ("guided_relu", f"tf.custom_gradient(lambda x: (tf.nn.relu(x), {rule}))")
+
+
+WRONG = (
+    *(clipped(bound) for bound in (1.001, 0.9995)),
+    *(clipped(bound, "binarize") for bound in (1.001, 0.9995)),
+    *(guarded(*ends) for ends in ((0.4, 0.0), (0.0, 0.4), (0.01, 0.0), (0.0, -0.4), (-0.4, 0.0))),
+)
+
+
+@on_draws(WRONG)
+def test_refused(name, source, seed):
+    TRIED.refuses(name, source, seed)
+
+
+@on_draws([*TRIED.solved(WRONG), clipped(1.0), guarded(0.0, 0.0)])
+def test_accepted(name, source, seed):
+    TRIED.accepts(name, source, seed)
 
 
 def test_a_wrong_gradient_in_a_function_of_its_own_is_refused(tf, space):

@@ -12,8 +12,10 @@ from grader.contract import Either
 from grader.course import Course
 from grader.lint.answers import wrongly
 from grader.lint.space import answer, setup
+from tests.chapters.tried import Tried, on_draws
 
 CHAPTER = Course.find(Path(__file__)).chapter("04_stop_gradient")
+TRIED = Tried(CHAPTER)
 REFERENCE = CHAPTER.load("reference")
 EXERCISES = CHAPTER.exercises()
 CASES = [
@@ -158,6 +160,35 @@ def test_a_series_written_out_for_three_terms_is_refused(space, seed):
     short = answer(UP_TO_THREE, "short", "fourier_floor", space)
     for part in ("value", "gradient"):
         assert not evaluate("fourier_floor", short, seed, part).passed
+
+
+def scaled(name, factor):
+    return (name, f"lambda x, size: tf.stop_gradient(x * (1 - {factor})) + {factor} * x")
+
+
+def clipped(bound):
+    window = f"tf.clip_by_value(x, -{bound}, {bound})"
+    return ("binarize_by_stopping", "lambda x: tf.stop_gradient(tf.sign(x)) + "
+            f"({window} - tf.stop_gradient({window}))")  # fmt: skip
+
+
+WRONG = (
+    scaled("reverse_by_stopping", "-min(size, 1)"),
+    scaled("scale_gradient", "max(size, 1)"),
+    clipped(1.001),
+    clipped(0.9995),
+)
+RIGHT = (scaled("reverse_by_stopping", "-size"), scaled("scale_gradient", "size"), clipped(1.0))
+
+
+@on_draws(WRONG)
+def test_refused(name, source, seed):
+    TRIED.refuses(name, source, seed)
+
+
+@on_draws([*TRIED.solved(WRONG), *RIGHT])
+def test_accepted(name, source, seed):
+    TRIED.accepts(name, source, seed)
 
 
 HANDLES = {

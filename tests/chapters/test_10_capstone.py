@@ -21,8 +21,10 @@ from grader.lint.answers import wrongly
 from grader.lint.space import answer, setup
 from grader.probe.modes import compile_source
 from grader.telling import cases_for, draw, expected
+from tests.chapters.tried import Tried, on_draws
 
 CHAPTER = Course.find(Path(__file__)).chapter("10")
+TRIED = Tried(CHAPTER)
 REFERENCE = CHAPTER.load("reference")
 EXERCISES = CHAPTER.exercises()
 PROBES: dict[str, Any] = {}
@@ -36,9 +38,9 @@ def space() -> dict[str, Any]:
     return setup(CHAPTER)
 
 
-def differences(total: Callable[[np.ndarray], float], x: np.ndarray) -> np.ndarray:
+def differences(total: Callable[[np.ndarray], float], x: np.ndarray, h: float = 1e-3) -> np.ndarray:
     """Six-point differences: exact up to rounding for what is smooth or piecewise linear here."""
-    slopes, h = np.zeros(x.shape), 1e-3
+    slopes = np.zeros(x.shape)
     for i in np.ndindex(*x.shape):
         e = np.zeros(x.shape)
         e[i] = h
@@ -53,7 +55,7 @@ def test_binary_dense_is_the_gradient_of_its_smooth_twin() -> None:
         x, kernel, up = case.arrays["x"], case.arrays["kernel"], case.upstream
         quantised = np.sign(kernel) * np.abs(kernel).sum() / kernel.size
         right = REFERENCE.dense(case)
-        to_x = differences(lambda at: np.sum(up * (np.clip(at, -1, 1) @ quantised)), x)
+        to_x = differences(lambda at: np.sum(up * (np.clip(at, -1, 1) @ quantised)), x, 2e-5)
         to_kernel = differences(lambda at: np.sum(up * (np.sign(x) @ at)), kernel)
         np.testing.assert_allclose(right["gradient:x"], to_x, atol=1e-9)
         np.testing.assert_allclose(right["gradient:kernel"], to_kernel, atol=1e-9)
@@ -208,7 +210,21 @@ def test_pruning_last_falls_short_in_every_draw() -> None:
         assert min(gains) < REFERENCE.SHORT
 
 
-PRUNING = CHAPTER.load("answers").PRUNE
+WRITTEN = CHAPTER.load("answers")
+WIDE = [
+    ("binary_dense", WRITTEN.DENSE["ok_one_correction"].replace("-1, 1", "-1.001, 1.001")),
+    ("binary_dense", WRITTEN.DENSE["ok_custom_gradient"].replace("<= 1", "<= 1.001")),
+]
+
+
+@on_draws(WIDE)
+def test_a_window_that_is_a_little_too_wide_is_refused(
+    name: str, source: str, seed: int | None
+) -> None:
+    TRIED.refuses(name, source, seed)
+
+
+PRUNING = WRITTEN.PRUNE
 
 
 JUDGED = ("another", "pruned_after", "kernels", "biases_not", "tuned", "model")
