@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from grader.probe.graphs import nodes
+from grader.probe.graphs import behind
 from grader.probe.modes import MODES, tensors
 
 FACTORISATIONS = frozenset(
@@ -73,7 +73,9 @@ def leaving_tensorflow(answer, case, mode):
         (x,) = tensors(case).values()
         traced = tf.function(answer).get_concrete_function(x)
         answers["static shape"] = "kept" if traced.output_shapes.is_fully_defined() else "lost"
-        answers["runs in NumPy"] = any(node.op in IN_NUMPY for node in nodes(traced.graph))
+        answers["runs in NumPy"] = any(
+            node.op in IN_NUMPY for node in behind(traced.graph, traced.outputs)
+        )
     return answers
 
 

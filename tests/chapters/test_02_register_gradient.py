@@ -285,7 +285,10 @@ BY_NUMPY = "tf.numpy_function(np.sin, [x], x.dtype)"
 NARROW = "tf.cast(tf.numpy_function(np.sin, [tf.cast(x, tf.float32)], tf.float32), x.dtype)"
 COSINE = "grad * tf.cos(op.inputs[0])"
 NARROW_COSINE = "grad * tf.cast(tf.cos(tf.cast(op.inputs[0], tf.float32)), grad.dtype)"
+DROPPED = {"rule": COSINE, "value": BY_NUMPY, "result": "tf.sin(x)"}
 WRONG = [
+    ("numpy_sine", SINE.format(**DROPPED)),
+    ("numpy_sine", SINE.format(**DROPPED).replace("def numpy", "@tf.function\ndef numpy")),
     *((name, f"{CASTS}\n{name} = {rule}") for name, rule in SINGLE.items()),
     (
         "square_grad",

@@ -403,8 +403,14 @@ SINGLE = (
 )
 WRITTEN = CHAPTER.load("answers")
 LAST_STEP = "y = f(z, theta)\n            return"
+DROPPED = """
+def numpy_softsign(x):
+    tf.numpy_function(lambda a: a / (1 + np.abs(a)), [x], x.dtype)
+    return x / (1 + tf.abs(x))
+"""
 WRONG = (
     *SINGLE,
+    ("numpy_softsign", DROPPED),
     (
         "fixed_point",
         WRITTEN.FIXED.replace(
