@@ -69,6 +69,8 @@ OF_VALUES = {
     ),
 }
 
+OTHER_FORM = "{asked} is asked, {came} came back. Return the answers in the form asked for."
+
 _HEADLINES = {
     "value": "The value is not right",
     "gradient": "The gradient is not right",
@@ -117,6 +119,8 @@ def unknown(wrong: Sequence[Finding]) -> str:
         return RAISED
     if first.status == "type":
         return f"A {first.outcome.text} came back, which is not an answer here. Return a tensor."
+    if first.status == "missing" and first.outcome.text:
+        return OTHER_FORM.format(asked=first.outcome.detail["asked"], came=first.outcome.text)
     if first.status == "missing":
         return (
             f"Nothing came back for {thing(first.key)}. Does your answer return all that is asked?"

@@ -16,6 +16,7 @@ DTYPES = frozenset(
     "complex64 complex128 bfloat16".split()
 )
 Key = tuple[str, str, str]  # case, mode, what
+KEYED = "key "  # before a dictionary's key that is no word
 UNTOUCHED: Key = ("", "", "untouched")  # the whole observation of a starter as it was
 
 
@@ -77,9 +78,10 @@ def _array(value: Any) -> Outcome:
 def flatten(value: Any, key: str) -> dict[str, Any]:
     """A structure of answers as flat keys: "value", "value[0]", "value[loss]"."""
     if isinstance(value, Mapping):
-        pairs = list(value.items())  # no annotation: AutoGraph may read this
+        # No annotation: AutoGraph may read this. A number is a list's place, if it is no key.
+        pairs = [(k if isinstance(k, str) else f"{KEYED}{k!r}", v) for k, v in value.items()]
     elif isinstance(value, list | tuple) and not _is_words(value) and not _is_numbers(value):
-        pairs = list(enumerate(value))
+        pairs = [(str(place), v) for place, v in enumerate(value)]
     else:
         return {key: value}
     return {k: v for name, part in pairs for k, v in flatten(part, f"{key}[{name}]").items()}

@@ -11,11 +11,12 @@ import numpy as np
 from ..contract import Accuracy, Case, Either
 from ..key import CaseKey, Terms
 from ..probe.outcome import Observation, Outcome
+from .form import missing
 from .tolerance import allowed, relative, within
 
 BUILT_IN = ("function", "op_gradient")
 # Statuses that come before any comparison of numbers.
-_OF_KIND = {"error": "error", "blank": "blank", "type": "type", "skipped": "skipped"}
+_OF_KIND = {kind: kind for kind in ("error", "blank", "type", "skipped", "missing")}
 
 
 @dataclass(frozen=True)
@@ -65,11 +66,20 @@ def findings(
 ) -> list[Finding]:
     """A finding for every answer that this part (None: any part) asks for."""
     return [
-        _finding(case, mode, what, truth[case.name, key], observation, terms)
+        _finding(case, mode, what, expected, observation, terms)
         for case in cases
         for mode in case.modes
-        for what, key in asked(terms, truth, case, mode, part).items()
+        for expected in [_expected(terms, truth, case, mode, part)]
+        for what in expected
     ]
+
+
+def _expected(
+    terms: Terms, truth: Mapping[CaseKey, Any], case: Case, mode: str, part: str | None
+) -> dict[str, Any]:
+    """What is asked in this mode, with what is true."""
+    keys = asked(terms, truth, case, mode, part)
+    return {what: truth[case.name, key] for what, key in keys.items()}
 
 
 def asked(
@@ -92,13 +102,19 @@ def asked(
 
 
 def _finding(
-    case: Case, mode: str, key: str, expected: Any, observation: Observation, terms: Terms
+    case: Case,
+    mode: str,
+    key: str,
+    expected: Mapping[str, Any],
+    observation: Observation,
+    terms: Terms,
 ) -> Finding:
     outcome = observation.get((case.name, mode, "error"))
-    outcome = outcome or observation.get((case.name, mode, key), Outcome("missing"))
+    outcome = outcome or observation.get((case.name, mode, key))
+    outcome = outcome or missing(case, mode, key, expected, observation)
     rtol = relative(case.dtype, terms.tolerance)
-    status, worst = compare(outcome, expected, case.dtype, rtol)
-    return Finding(case, mode, key, status, expected, outcome, rtol, worst)
+    status, worst = compare(outcome, expected[key], case.dtype, rtol)
+    return Finding(case, mode, key, status, expected[key], outcome, rtol, worst)
 
 
 def compare(outcome: Outcome, expected: Any, dtype: str, rtol: float) -> tuple[str, Worst | None]:
@@ -113,8 +129,8 @@ def compare(outcome: Outcome, expected: Any, dtype: str, rtol: float) -> tuple[s
         return _OF_KIND[outcome.kind], None
     if expected is None:
         return ("right" if outcome.kind == "none" else "not none"), None
-    if outcome.kind in ("none", "missing"):
-        return outcome.kind, None
+    if outcome.kind == "none":
+        return "none", None
     if outcome.kind == "word" or isinstance(expected, str | bool | list):
         return ("right" if _same_word(outcome, expected) else "word"), None
     assert outcome.array is not None

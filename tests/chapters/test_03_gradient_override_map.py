@@ -138,6 +138,12 @@ def test_accepted(name, source, seed):
     TRIED.accepts(name, source, seed)
 
 
+def test_a_dictionary_of_op_types_is_said_to_be_one():
+    numbered = "lambda *a: dict(enumerate(['Sign', 'Mul']))"
+    says = TRIED.verdict("op_types", numbered, None).says
+    assert says.startswith("A list is asked, a dictionary with the keys 0, 1 came back.")
+
+
 def test_a_wrong_gradient_in_a_function_of_its_own_is_refused(tf, space):
     """The map is found in the function, and the numbers are judged all the same."""
 

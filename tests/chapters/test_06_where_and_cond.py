@@ -217,6 +217,12 @@ def test_refused(name, source, seed):
     TRIED.refuses(name, source, seed)
 
 
+def test_a_stacked_pair_is_said_to_be_one_tensor():
+    stacked = "lambda condition, upstream: tf.stack([upstream, upstream])"
+    says = TRIED.verdict("where_grad", stacked, None).says
+    assert says.startswith("A tuple of 2 is asked, one tensor of shape (2, ")
+
+
 @on_draws(RIGHT)
 def test_still_right(name, source, seed):
     TRIED.accepts(name, source, seed)

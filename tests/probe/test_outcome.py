@@ -45,6 +45,7 @@ def test_structures_become_flat_keys():
     }
     assert flatten(["x", "y"], "value") == {"value": ["x", "y"]}
     assert flatten(7, "value") == {"value": 7}
+    assert flatten({0: "x"}, "value") == {"value[key 0]": "x"}
 
 
 @pytest.mark.parametrize("dtype", ["longdouble", "clongdouble", "i4,f4", "U3", "S3"])
