@@ -15,8 +15,10 @@ from grader.lint.answers import wrongly
 from grader.lint.space import answer
 from grader.telling import cases_for
 from grader.verdict.tolerance import allowed, relative
+from tests.chapters.tried import Tried, on_draws
 
 CHAPTER = Course.find(Path(__file__)).chapter("07_freezing_with_adam")
+TRIED = Tried(CHAPTER)
 EXERCISES = CHAPTER.exercises()
 CASES = [(e, c) for e in EXERCISES.values() for s in (1, 2) for c in cases_for(e, s)]
 mp.mp.dps = 50
@@ -227,6 +229,26 @@ def test_answers_on_fresh_draws(tf, exercise, name):
     given = answer(source, name, exercise, {"tf": tf, "np": np})
     for seed in (2, 3, 4):
         assert wrongly(name, evaluate(exercise, given, seed)) is None
+
+
+FREEZING = TRIED.solutions["freeze_by_slots"].replace("def freeze_by_slots", "def freeze")
+OTHERWISE = [
+    "from functools import partial as of\nfreeze_by_slots = of(freeze)",
+    "class Freezing:\n    def __call__(self, *a): return freeze(*a)\nfreeze_by_slots = Freezing()",
+    "class Own:\n    def it(self, *a): return freeze(*a)\nfreeze_by_slots = Own().it",
+    "freeze_by_slots = tf.autograph.experimental.do_not_convert(freeze)",
+]
+CALLABLE = [("freeze_by_slots", f"{FREEZING}\n{text}") for text in OTHERWISE]
+
+
+@on_draws(CALLABLE)
+def test_whatever_can_be_called_can_freeze(name, source, seed):
+    TRIED.accepts(name, source, seed)
+
+
+def test_a_restore_slots_that_is_not_there_is_asked_for(tf):
+    verdict = TRIED.verdict("freeze_by_slots", "lambda *given: None", None)
+    assert "restore_slots is not defined" in verdict.first.outcome.text
 
 
 def motion(tf, optimizer, gradients, start=1.0):
