@@ -65,6 +65,12 @@ class Chapter:
         return self.root / "notebooks" / self.name / f"{self.name}.ipynb"
 
     @property
+    def judged_by(self) -> list[Path]:
+        """What decides on answers: the reference and the probes, where there are any."""
+        files = [self.folder / f"{name}.py" for name in ("reference", "probes")]
+        return [file for file in files if file.is_file()]
+
+    @property
     def arrays(self) -> Path:
         """Built: the reference values that a learner's check needs."""
         return self.root / "data" / f"{self.name}.npz"

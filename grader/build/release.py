@@ -16,6 +16,10 @@ from ..course import MARK, Chapter, Course, CourseError
 
 def config(course: Course) -> Config:
     """The course's nbgrader_config.py, with its root set. CourseError where it cannot be read."""
+    if odd := sorted({*str(course.root)} & {*"$*?[]"}):  # nbgrader takes them for something else
+        raise CourseError(
+            f"the course's path has {' and '.join(odd)} in it: rename the folder {course.root}"
+        )
     try:
         loaded = PyFileConfigLoader(MARK, str(course.root)).load_config()
     except Exception as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -11,8 +12,10 @@ from pathlib import Path
 
 from nbgrader.converters.base import NbGraderException
 
+from grader.course import Chapter
 from grader.engine import intake, preflight
 from grader.engine.journal import Journal
+from grader.engine.masters import masters
 from grader.engine.printable import printable
 from grader.engine.submission import Stages
 from grader.engine.submitted import Submission
@@ -62,6 +65,22 @@ class Found(Stages):
         if os.path.isdir(place) and not os.access(place, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), place)
 
+    def _asked(self, assignment: str) -> bytes:
+        """What decides the scores of a chapter: its graded cells, their points, its reference."""
+        key, told = ("asked", assignment), hashlib.sha256()
+        if key in self.ledger.held:
+            return bytes(self.ledger.held[key])
+        about = {"db_url": self.coursedir.db_url, "assignment": assignment}
+        for name in self.ledger.notebooks(assignment) or []:
+            for cell in masters({**about, "notebook": name}):
+                if cell.meta["grade"]:
+                    said = name, cell.grade_id, cell.meta["points"], cell.source
+                    told.update(repr(said).encode("utf-8", "surrogateescape"))
+        for path in Chapter(Path(self.coursedir.root), assignment).judged_by:
+            told.update(path.read_bytes())
+        self.ledger.held[key] = told.digest()
+        return told.digest()
+
     def wanted(self, submission: Submission) -> bool:
         """Whether to grade it. Looks at its files first: nbgrader opens some of them."""
         assignment, student = submission.assignment, submission.student
@@ -69,15 +88,16 @@ class Found(Stages):
         preflight.check_folders(place, self.coursedir.autograded_directory)
         submission.refused = intake.inspect(Path(submission.folder), self.execute.all_limits)
         if self.coursedir.notebook_id == "*":
-            submission.digest = intake.digest(
-                Path(submission.folder), submission.notebooks, submission.refused
-            )
+            asked = self._asked(assignment)
+            submission.digest = intake.digest(Path(submission.folder), submission.refused, asked)
         if self.init_destination(assignment, student):
             return True
         if student in self.coursedir.student_id_exclude.split(","):
             return False
         same = not self.journal.changed(assignment, student, submission.digest)
-        if same and self.ledger.scored(assignment, student):
+        if same and self.ledger.scored(
+            assignment, student, self.journal.score(assignment, student)
+        ):
             return False
         self.discard(submission)  # of what was handed in before, or of another gradebook
         return True

@@ -21,6 +21,7 @@ KINDS = {stat.S_IFLNK: "a symlink", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a so
          stat.S_IFBLK: "a device", stat.S_IFCHR: "a device"}  # fmt: skip
 
 TIMESTAMP = "timestamp.txt"
+LIMIT = 'c.EngineExecute.limits["submitted_file"]'
 
 
 class Refused(ValueError):
@@ -59,14 +60,14 @@ def check_names(folder: Path, submitted: list[str], known: list[str]) -> list[st
     return [printable(f"no {name}{there}") for name in missing]
 
 
-def digest(folder: Path, notebooks: list[str], refused: dict[str, str]) -> str:
-    """Of the notebooks and the time of handing in; files that are `refused` are not opened."""
-    told = hashlib.sha256()
-    for name in [*sorted(os.path.basename(path) for path in notebooks), TIMESTAMP]:
-        path = folder / name
-        if name in refused or not path.is_file():
+def digest(folder: Path, refused: dict[str, str], asked: bytes) -> str:
+    """Of what was handed in, and of what is `asked` in the chapter: graded anew is who has handed
+    in something else, and who was asked something else. Files that are `refused` are not opened."""
+    told = hashlib.sha256(asked)
+    for name, _ in files.walk(folder):
+        if name in refused:
             continue
-        data = path.read_bytes()
+        data = (folder / name).read_bytes()
         told.update(f"{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
     return told.hexdigest()
 
@@ -83,7 +84,9 @@ def inspect(folder: Path, limits: Limits) -> dict[str, str]:
         if kind:
             refused[name] = f"{name} is {kind}"
         elif size > limits.submitted_file:
-            refused[name] = f"{name} has {size >> 20} MiB, {limits.submitted_file >> 20} allowed"
+            refused[name] = (
+                f"{name} has {size >> 20} MiB, {limits.submitted_file >> 20} allowed by {LIMIT}"
+            )
         elif total + size > limits.submitted or count >= limits.submitted_count:
             refused[name] = f"{name} is one file too many, or the whole too large"
         else:

@@ -14,7 +14,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from grader.engine.outcome import FAULT, SKIPPED, Outcome
+from grader.engine.outcome import FAULT, GRADED, SKIPPED, Outcome
 from grader.engine.printable import printable
 
 FOLDER = ".grader"
@@ -62,11 +62,18 @@ class Journal:
         return self.state.get((assignment, student), {}).get("event") == "begun"
 
     def changed(self, assignment: str, student: str, digest: str | None) -> bool:
-        """Whether something else is handed in than what was graded. nbgrader itself asks for a
-        timestamp.txt on both sides, and for the later one."""
+        """Whether something else is handed in, or asked, than what was graded, or nobody knows.
+        nbgrader itself asks for a timestamp.txt on both sides, and for the later one."""
         line = self.state.get((assignment, student), {})
         before = line.get("digest") if line.get("event") == "done" else None
-        return None not in (before, digest) and before != digest
+        return digest is not None and before != digest
+
+    def score(self, assignment: str, student: str) -> float | None:
+        """The points that a submission was graded with; None for a fault: it may have lost some."""
+        line = self.state.get((assignment, student), {})
+        score = line.get("score")
+        graded = line.get("event") == "done" and line.get("state") == GRADED
+        return float(score) if graded and isinstance(score, (int, float)) else None
 
     def ended(self, assignment: str, student: str) -> Outcome:
         """The outcome of one that is not graded again: a fault stays a fault until it is."""

@@ -28,6 +28,7 @@ nbgrader.preprocessors.overwritekernelspec nbgrader.preprocessors.saveautogrades
 nbgrader.preprocessors.latesubmissions grader.engine.masters grader.engine.ledger
 """.split()
 BUSY_SECONDS = 30
+SAME = 1e-6  # points: a database need not keep every digit
 
 
 class _Held(Session):
@@ -109,14 +110,18 @@ class Ledger:
                 self.held[key] = sorted(notebook.name for notebook in notebooks)
         return list(self.held[key])
 
-    def scored(self, assignment: str, student: str) -> bool:
-        """Whether any score of a submission is known: in an emptied gradebook none is."""
+    def scored(self, assignment: str, student: str, told: float | None = None) -> bool:
+        """Whether the scores of a submission are known: in an emptied gradebook none is, and in one
+        from a backup they need not add up to the points that the run `told`."""
         with Gradebook(self.db_url, self.course_id) as gradebook:
             try:
                 submission = gradebook.find_submission(assignment, student)
             except MissingEntry:
                 return False
             grades = [grade for nb in submission.notebooks for grade in nb.grades]
+            held = sum(grade.auto_score or 0.0 for grade in grades)
+            if told is not None and abs(held - told) > SAME:
+                return False
             return not grades or any(
                 grade.needs_manual_grade or (grade.auto_score, grade.manual_score) != (None, None)
                 for grade in grades

@@ -51,11 +51,13 @@ class Stages(Autograde):  # type: ignore[misc]
             except Exception as error:
                 if trouble.stops(error):
                     raise
-                reason = f"{name}.ipynb: {trouble.reason(error)}"
+                about = "" if isinstance(error, intake.Refused) else f"{name}.ipynb: "
+                reason = about + trouble.reason(error)
                 self.fail_notebook(submission, name, "unreadable", reason)
 
     def _check_names(self, submission: Submission) -> None:
-        notes = [printable(why) for why in submission.refused.values()]
+        named = {os.path.basename(path) for path in submission.notebooks}  # told as faults
+        notes = [printable(why) for name, why in submission.refused.items() if name not in named]
         more = [f"and {len(notes) - MOST_NOTES} more files"] if len(notes) > MOST_NOTES else []
         folder, known = Path(submission.folder), self.ledger.notebooks(submission.assignment) or []
         more += intake.check_names(folder, submission.notebooks, known)

@@ -59,10 +59,20 @@ def personal(shell: Any, scratch: str) -> None:
     for name, value in vars(shell.prepare_user_module()[0]).items():
         shell.user_ns.setdefault(name, value)  # `reset` takes __doc__ and the like away
     shell.user_ns["_dh"][:] = [Path.cwd()]
+    _modules_beside_the_notebook()
     spec = importlib.util.find_spec("ipykernel_launcher")
     launcher = spec.origin if spec and spec.origin else "ipykernel_launcher.py"
     sys.argv[:] = [launcher, "-f", f"{scratch}/kernel.json"]
     sys.breakpointhook = _no_debugger
+
+
+def _modules_beside_the_notebook() -> None:
+    """Found after Python's own and before installed ones, as IPython has it: it does nothing in a
+    process that was started with -I, as the zygote was."""
+    installed = ("site-packages", "dist-packages")
+    at = next((i for i, place in enumerate(sys.path) if place.endswith(installed)), 0)
+    if "" not in sys.path:
+        sys.path.insert(at, "")
 
 
 def _no_debugger(*_: Any, **__: Any) -> None:

@@ -38,6 +38,7 @@ FULL = ("disk is full", os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
 LOCKED = ("database is locked", "table is locked", "lock timeout")
 READ_ONLY = ("readonly database", "unable to open database file", os.strerror(errno.EROFS),
              os.strerror(errno.EACCES), os.strerror(errno.EPERM))  # fmt: skip
+CELLS = "Cannot add or remove cells for notebook"  # of generate_assignment
 AGAIN = "; then grade again: what is done is kept"
 
 
@@ -76,6 +77,12 @@ def hint(said: str, plain: str = "") -> str | None:
         return (
             f"the gradebook is locked by another program{plain}: close what has it open "
             f"(formgrader, nbgrader, a database browser){AGAIN}"
+        )
+    if CELLS in said:
+        return (
+            f"nbgrader adds and removes no cells where somebody has been graded{plain}: undo that "
+            "change, or give the chapter another name; `nbgrader db assignment remove <chapter> "
+            "--force` forgets all its scores, marks by hand too"
         )
     if any(words in said for words in READ_ONLY):
         return f"no right to write{plain}: give this user the course's folder{AGAIN}"

@@ -1,8 +1,10 @@
 """Which submissions are graded, and what about one of them must not keep the others waiting."""
 
 import os
+import shutil
 import sqlite3
 
+import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
@@ -51,6 +53,52 @@ def test_what_is_handed_in_anew_is_graded_anew(tiny):
                       "dan": ("skipped", 0)}  # fmt: skip
     assert [tiny.scores(name)[0] for name in ("ann", "bob", "cat", "dan")] == [5, 9, 9, 9]
     assert {each.state for each in tiny.grade().values()} == {"skipped"}
+
+
+def test_a_file_beside_the_notebooks_is_part_of_what_is_handed_in(tiny):
+    folder = tiny.submit("ann", add="from helper import add")
+    (folder / "helper.py").write_text("def add(a, b): return a - b")
+    assert tiny.grade()["ann"].score == 7
+    (folder / "helper.py").write_text("def add(a, b): return a + b")
+    assert tiny.grade()["ann"].score == 9
+    assert tiny.grade()["ann"].state == "skipped"
+
+
+def test_who_was_asked_something_else_is_graded_anew(tiny):
+    tiny.submit("ann")
+    tiny.grade()
+    path = tiny.root / "source/ps/p1.ipynb"
+    nb = nbformat.read(path, 4)
+    nb.cells[1].metadata.nbgrader.points = 12
+    nbformat.write(nb, path)
+    tiny.nbgrader("generate_assignment", "ps", "--force")
+    assert tiny.grade()["ann"].score == 19
+    assert tiny.scores("ann") == (19, False)
+    folder = tiny.root / "solutions/ps"
+    folder.mkdir(parents=True)
+    (folder / "reference.py").write_text("EXERCISES = []\n")
+    assert tiny.grade()["ann"].state == "graded"
+    assert tiny.grade()["ann"].state == "skipped"
+
+
+def test_without_the_journal_nobody_knows_what_was_graded(tiny):
+    tiny.submit("ann")
+    tiny.grade()
+    shutil.rmtree(tiny.root / ".grader")
+    tiny.submit("ann", sq="def sq(a): return 0")
+    assert tiny.grade()["ann"].score == 5
+
+
+def test_a_gradebook_from_a_backup_gets_the_later_scores(tiny):
+    tiny.submit("ann", sq="def sq(a): return 0")
+    tiny.grade()
+    shutil.copy(tiny.root / "gradebook.db", tiny.root / "backup.db")
+    tiny.submit("ann")
+    assert tiny.grade()["ann"].score == 9
+    shutil.copy(tiny.root / "backup.db", tiny.root / "gradebook.db")
+    assert tiny.scores("ann")[0] == 5
+    assert tiny.grade()["ann"].score == tiny.scores("ann")[0] == 9
+    assert tiny.grade()["ann"].state == "skipped"
 
 
 def test_a_fault_that_was_mended_is_graded(tiny):

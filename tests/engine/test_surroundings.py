@@ -36,6 +36,15 @@ def test_a_cell_sees_a_kernels_arguments_and_names(run):
     ]
 
 
+def test_a_module_beside_the_notebook_is_found_after_pythons_own(run):
+    result = run(
+        "%%writefile helper.py\nnumber = 3",
+        "%%writefile colorsys.py\nnumber = 4",
+        "import colorsys, helper\nhelper.number, hasattr(colorsys, 'number')",
+    )
+    assert result.texts[-1] == "(3, False)"
+
+
 def test_the_course_is_found_from_the_working_directory(run, secret_course):
     result = run(
         "from grader.course import Course\nroot = Course.find().root; str(root)",
