@@ -41,20 +41,6 @@ def away(values: np.ndarray, points: Sequence[float], gap: float = 0.05) -> np.n
     return np.asarray(moved).astype(values.dtype)
 
 
-def between(values: np.ndarray) -> np.ndarray:
-    """The values in float64, each moved to the middle between two float32: a cast to float32 is
-    off by half a step, the most it can be."""
-    below = values.astype(np.float32)
-    above = np.nextafter(below, np.float32(np.inf))
-    return np.asarray((below.astype(np.float64) + above) / 2)
-
-
-def beyond(values: np.ndarray) -> np.ndarray:
-    """float64 values times 1e50, which no float32 holds: what is computed in float32 shows.
-    Values of another dtype stay as they are."""
-    return np.asarray(values * 1e50) if values.dtype == np.float64 else values
-
-
 def like(rng: np.random.Generator, value: np.ndarray) -> np.ndarray:
     """An upstream gradient of the shape and dtype of a value."""
     return upstream(rng, value.shape, value.dtype.name)

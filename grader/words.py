@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .probe.outcome import Outcome
     from .verdict.compare import Finding
 
 PASS = "Right."
@@ -69,6 +70,12 @@ OF_VALUES = {
     ),
 }
 
+FLOAT32_INSIDE = (
+    "With float64 inputs something on the way is float32, which holds half the digits and no number "
+    "beyond 3.4e38. Compute in the dtypes of what comes in: of the inputs, of the upstream gradient."
+)
+MOST_KEYS = 60  # characters of a dictionary's keys
+A_LIST, ONE_VALUE, A_TUPLE = "A list", "One value", "A tuple of {count}"
 OTHER_FORM = "{asked} is asked, {came} came back. Return the answers in the form asked for."
 
 _HEADLINES = {
@@ -130,6 +137,25 @@ def unknown(wrong: Sequence[Finding]) -> str:
     if first.status == "word":
         return "Read the entries below once more."
     return UNNAMED
+
+
+def container(count: int, keys: str) -> str:
+    """What came where one value was asked; `keys` is empty but for a dictionary."""
+    if not keys:
+        return f"a tuple or list of {count}"
+    return (
+        f"a dictionary with the keys {keys if len(keys) <= MOST_KEYS else keys[:MOST_KEYS] + '…'}"
+    )
+
+
+def alone(outcome: Outcome) -> str:
+    """What came where several outputs were asked."""
+    if outcome.array is not None:
+        shape = ", ".join(map(str, outcome.array.shape))
+        return f"one tensor of shape ({shape}{',' if outcome.array.ndim == 1 else ''})"
+    if outcome.kind == "none":
+        return "None"
+    return f"something of type {outcome.text}" if outcome.kind == "type" else f"one {outcome.kind}"
 
 
 def table(wrong: Sequence[Finding], options: Mapping[str, Any]) -> str:

@@ -31,19 +31,6 @@ def test_away_leaves_a_gap_and_moves_nothing_else(values):
     assert np.array_equal(moved[far], values[far])
 
 
-def test_what_float32_cannot_hold():
-    values = draw.normal(np.random.default_rng(2), (50,), "float64", 1000.0)
-    moved = draw.between(values)
-    below = moved.astype(np.float32)
-    steps = np.abs(np.spacing(below))
-    assert np.array_equal(np.abs(moved - below), steps / 2)
-    assert np.all(np.abs(moved - values) <= 1.5 * steps)
-    with np.errstate(over="ignore"):
-        assert np.all(np.isinf(draw.beyond(values).astype(np.float32)))
-    assert draw.beyond(below) is below
-    assert draw.beyond(values[0]).shape == ()
-
-
 @pytest.mark.parametrize("shape", [(), (3,), (1, 3), (2, 1), (2, 3)])
 def test_reduce_to_is_the_transpose_of_broadcasting(shape):
     rng = np.random.default_rng(1)

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .. import words
 from ..contract import Case
 from ..probe.outcome import KEYED, Observation, Outcome
 
 OUTPUT = re.compile(r"value\[(.*?)\]")
-MOST = 60  # characters of a dictionary's keys
 
 
 def missing(
@@ -22,11 +22,13 @@ def missing(
     came = {what: each for (*place, what), each in seen.items() if tuple(place) == here}
     pieces = _pieces(asked)
     if key == "value" and _pieces(came):
-        wanted = "A list" if isinstance(asked[key], list) else "One value"
+        wanted = words.A_LIST if isinstance(asked[key], list) else words.ONE_VALUE
         return Outcome("missing", text=_container(_pieces(came)), detail={"asked": wanted})
     if key in _outputs(pieces) and ("value" in came or any(map(_named, _pieces(came)))):
-        text = _alone(came["value"]) if "value" in came else _container(_pieces(came))
-        return Outcome("missing", text=text, detail={"asked": f"A tuple of {len(pieces)}"})
+        text = words.alone(came["value"]) if "value" in came else _container(_pieces(came))
+        return Outcome(
+            "missing", text=text, detail={"asked": words.A_TUPLE.format(count=len(pieces))}
+        )
     return Outcome("missing")
 
 
@@ -44,16 +46,5 @@ def _named(piece: str) -> bool:
 
 
 def _container(pieces: list[str]) -> str:
-    if not any(map(_named, pieces)):
-        return f"a tuple or list of {len(pieces)}"
     keys = ", ".join(piece.removeprefix(KEYED) for piece in pieces)
-    return f"a dictionary with the keys {keys if len(keys) <= MOST else keys[:MOST] + '…'}"
-
-
-def _alone(outcome: Outcome) -> str:
-    if outcome.array is not None:
-        shape = ", ".join(map(str, outcome.array.shape))
-        return f"one tensor of shape ({shape}{',' if outcome.array.ndim == 1 else ''})"
-    if outcome.kind == "none":
-        return "None"
-    return f"something of type {outcome.text}" if outcome.kind == "type" else f"one {outcome.kind}"
+    return words.container(len(pieces), keys if any(map(_named, pieces)) else "")

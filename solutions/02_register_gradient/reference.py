@@ -17,6 +17,7 @@ from grader.contract import (
     Mistake,
     table,
 )
+from grader.narrow import between, beyond, in_float32
 
 RULE = "What a rule is"
 REGISTRY = "The registry takes a name once"
@@ -36,33 +37,12 @@ def up(case: Case) -> np.ndarray:
 def ranks(rng, precise, wants=GRADIENT):
     """float64, a scalar and a batch for a function of x, as the part `robust`, each in one way.
     `precise` is the x of float64: on it, and on an upstream beyond float32, float32 shows."""
-    wide = draw.beyond(draw.like(rng, precise))
+    wide = beyond(draw.like(rng, precise))
     cases = [Case("float64", {"x": precise}, wide, "robust", (OUTSIDE,), wants)]
     for name, shape in (("a scalar", ()), ("a batch of shape (2, 3, 2)", (2, 3, 2))):
         x = draw.away(draw.normal(rng, shape, scale=1.5), (0.0,))
         cases.append(Case(name, {"x": x}, draw.like(rng, x), "robust", (GRAPH,), wants))
     return cases
-
-
-def _infinite(values):
-    return np.where(values == 0, 0.0, np.copysign(np.inf, values))
-
-
-def in_float32(truth):
-    """The mistake of a rule that computes in float32: float64 numbers beyond 3.4e38 are lost."""
-
-    def overflown(case: Case):
-        numbers = truth(case)
-        if case.dtype != "float64":
-            return numbers
-        return {key: Either(_infinite(v), np.full_like(v, np.nan)) for key, v in numbers.items()}
-
-    return Mistake(
-        "float32 inside",
-        "With float64 inputs something on the way is float32, which holds half the digits and no "
-        "number beyond 3.4e38. Compute in the dtype of what comes in: x.dtype, grad.dtype.",
-        overflown,
-    )
 
 
 # square_grad -------------------------------------------------------------------------------------
@@ -81,7 +61,7 @@ def square_cases(rng):
             "its square differentiated twice", {"x": third, "again": True}, draw.like(rng, third),
             "second", (OUTSIDE,), ("second",),
         ),
-        *ranks(rng, draw.beyond(draw.upstream(rng, (4,), "float64"))),
+        *ranks(rng, beyond(draw.upstream(rng, (4,), "float64"))),
     ]  # fmt: skip
 
 
@@ -225,10 +205,8 @@ fresh_gradient = Exercise(
 
 
 def _product(rng, name, shapes, part, modes=GRAPH_MODES, dtype="float32") -> Case:
-    x, y = (
-        draw.beyond(draw.away(draw.normal(rng, shape, dtype, 1.5), (0.0,), 0.2)) for shape in shapes
-    )
-    passed = draw.beyond(draw.upstream(rng, np.broadcast_shapes(*shapes), dtype))
+    x, y = (beyond(draw.away(draw.normal(rng, shape, dtype, 1.5), (0.0,), 0.2)) for shape in shapes)
+    passed = beyond(draw.upstream(rng, np.broadcast_shapes(*shapes), dtype))
     return Case(name, {"x": x, "y": y}, passed, part, modes, GRADIENT)
 
 
@@ -325,7 +303,7 @@ def top_k_cases(rng):
     ]
     cases = []
     for name, x, k, part, modes in given:
-        passed = draw.beyond(draw.upstream(rng, (*x.shape[:-1], k), x.dtype.name))
+        passed = beyond(draw.upstream(rng, (*x.shape[:-1], k), x.dtype.name))
         cases.append(Case(f"{name}, k = {k}", {"x": x, "k": k}, passed, part, modes, GRADIENT))
     return cases
 
@@ -480,7 +458,7 @@ def sine_cases(rng):
     x = draw.normal(rng, (2, 3), scale=2.0)
     main = Case("a float32 matrix", {"x": x}, draw.like(rng, x), None, GRAPH_MODES)
     # A thousand turns out, half a step of float32 moves the sine in its fifth digit.
-    precise = draw.between(draw.away(draw.normal(rng, (4,), "float64", 3000.0), (0.0,), 2000.0))
+    precise = between(draw.away(draw.normal(rng, (4,), "float64", 3000.0), (0.0,), 2000.0))
     return [main, *ranks(rng, precise, ("value", "gradient"))]
 
 
@@ -555,7 +533,7 @@ numpy_sine = Exercise(
 
 def _sum(rng, name, shape, part, modes=GRAPH_MODES, dtype="float32") -> Case:
     inputs = {key: draw.normal(rng, shape, dtype) for key in ("c", "k", "d")}
-    passed = draw.beyond(draw.like(rng, inputs["c"]))
+    passed = beyond(draw.like(rng, inputs["c"]))
     return Case(name, inputs, passed, part, modes, GRADIENT)
 
 

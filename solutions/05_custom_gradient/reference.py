@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from grader.contract import EVERYWHERE, Case, Either, Entry, Exercise, Mistake, Source, table
-from grader.draw import away, between, beyond, like, normal, uniform
+from grader.contract import EVERYWHERE, Case, Entry, Exercise, Mistake, Source, table
+from grader.draw import away, like, normal, uniform
+from grader.narrow import between, beyond, in_float32
 
 EAGER = ("eager",)
 INSIDE = ("inside",)
@@ -55,27 +56,6 @@ def squared(case, value, first, second):
 def numeric(answer):
     """A mistake that says nothing where the case has options: where something else is asked."""
     return lambda case: {} if case.options else answer(case)
-
-
-def infinite(values):
-    return np.where(values == 0, 0.0, np.copysign(np.inf, values))
-
-
-def in_float32(truth):
-    """The mistake of a rule that computes in float32: float64 numbers beyond 3.4e38 are lost."""
-
-    def overflown(case):
-        numbers = truth(case)
-        if case.dtype != "float64":
-            return numbers
-        return {key: Either(infinite(v), np.full_like(v, np.nan)) for key, v in numbers.items()}
-
-    return Mistake(
-        "float32 inside",
-        "With float64 inputs something on the way is float32, which holds half the digits and no "
-        "number beyond 3.4e38. Compute in the dtype of what comes in: x.dtype, upstream.dtype.",
-        answer=overflown,
-    )
 
 
 def stopped(value, second):
