@@ -57,6 +57,7 @@ class Row:
         return list(dict.fromkeys(word for word in said if word))
 
 
+STOPPED = "the run was stopped before its end; grader grade carries on"
 OUTCOMES = ("pass", "fail", "error", "unattempted")
 _NO_MISTAKE = {"error": "raised", "unattempted": "not attempted", "fail": "wrong"}
 
@@ -64,12 +65,15 @@ _NO_MISTAKE = {"error": "raised", "unattempted": "not attempted", "fail": "wrong
 def rows(course: Course, chapter: Chapter, only: Collection[str] | None = None) -> list[Row]:
     """A row per student who submitted the chapter (or of those in `only`), in order of their ids.
     CourseError or SQLAlchemyError where the gradebook cannot be read."""
+    place = api(course).coursedir
     with _submissions(course, chapter) as submissions:
         wanted = [s for s in submissions if only is None or s.student_id in only]
-        found = [_row(course, chapter, s) for s in sorted(wanted, key=lambda s: s.student_id)]
+        found = [_row(place, chapter, s) for s in sorted(wanted, key=lambda s: s.student_id)]
     journal = Journal(course.root)
     for row in found:
         row.fault = journal.ended(chapter.name, row.student).reason
+        if journal.unfinished(chapter.name, row.student):
+            row.fault = STOPPED
     return found
 
 
@@ -97,9 +101,9 @@ def _submissions(course: Course, chapter: Chapter) -> Iterator[list[Any]]:
         yield found
 
 
-def _row(course: Course, chapter: Chapter, submission: Any) -> Row:
+def _row(place: Any, chapter: Chapter, submission: Any) -> Row:
     row = Row(submission.student_id)
-    said = verdicts(graded_notebook(course, chapter, submission.student_id))
+    said = verdicts(graded_notebook(place, chapter, submission.student_id))
     for notebook in submission.notebooks:
         row.penalty += notebook.late_submission_penalty or 0.0
         for grade in notebook.grades:
@@ -110,9 +114,10 @@ def _row(course: Course, chapter: Chapter, submission: Any) -> Row:
     return row
 
 
-def graded_notebook(course: Course, chapter: Chapter, student: str) -> Path:
-    """Where nbgrader leaves the graded notebook of a student."""
-    return course.root / "autograded" / student / chapter.name / f"{chapter.name}.ipynb"
+def graded_notebook(place: Any, chapter: Chapter, student: str) -> Path:
+    """Where nbgrader leaves the graded notebook of a student; `place` is its CourseDirectory."""
+    folder = place.format_path(place.autograded_directory, student, chapter.name)
+    return Path(folder) / f"{chapter.name}.ipynb"
 
 
 def verdicts(path: Path) -> dict[str, tuple[str, str | None]]:

@@ -6,6 +6,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from grader.course import Course
 from grader.display.show import VERDICT
+from grader.engine.journal import Journal
 from grader.grading import book
 from grader.grading.book import Cell, Row, rows, verdicts
 
@@ -61,3 +62,19 @@ def test_only_those_asked_for_are_read(taught, monkeypatch):
         ("cat", 3.0)
     ]
     assert len(read) == 1
+
+
+def test_who_was_begun_when_the_run_was_stopped_has_no_plain_zero(taught):
+    Journal(taught.root).add(taught.chapter.name, "bob", "begun")
+    faults = {row.student: row.fault for row in rows(Course(taught.root), taught.chapter)}
+    assert "stopped before its end" in faults.pop("bob")
+    assert set(faults.values()) == {""}
+
+
+def test_graded_notebooks_are_where_the_course_has_them(taught, monkeypatch):
+    read = []
+    monkeypatch.setattr(book, "verdicts", lambda path: read.append(path) or {})
+    with (taught.root / "nbgrader_config.py").open("a") as file:
+        file.write('c.CourseDirectory.autograded_directory = "marked"\n')
+    rows(Course(taught.root), taught.chapter, ["cat"])
+    assert read == [taught.root / "marked/cat/01_sum/01_sum.ipynb"]
