@@ -62,11 +62,14 @@ class Journal:
         return self.state.get((assignment, student), {}).get("event") == "begun"
 
     def changed(self, assignment: str, student: str, digest: str | None) -> bool:
-        """Whether something else is handed in, or asked, than what was graded, or nobody knows.
+        """Whether something else is handed in, or asked, than what was graded; so it may be where
+        nothing is known of a submission. One notebook alone (`--notebook`) leaves no digest.
         nbgrader itself asks for a timestamp.txt on both sides, and for the later one."""
-        line = self.state.get((assignment, student), {})
+        line = self.state.get((assignment, student))
+        if line is None:
+            return digest is not None
         before = line.get("digest") if line.get("event") == "done" else None
-        return digest is not None and before != digest
+        return None not in (before, digest) and before != digest
 
     def score(self, assignment: str, student: str) -> float | None:
         """The points that a submission was graded with; None for a fault: it may have lost some."""
