@@ -72,10 +72,11 @@ class Journal:
         return None not in (before, digest) and before != digest
 
     def score(self, assignment: str, student: str) -> float | None:
-        """The points that a submission was graded with; None for a fault: it may have lost some."""
+        """The points that all of a submission was graded with; None for a fault, which may have
+        lost some, and for one notebook alone."""
         line = self.state.get((assignment, student), {})
         score = line.get("score")
-        graded = line.get("event") == "done" and line.get("state") == GRADED
+        graded = line.get("event") == "done" and line.get("state") == GRADED and line.get("digest")
         return float(score) if graded and isinstance(score, (int, float)) else None
 
     def ended(self, assignment: str, student: str) -> Outcome:

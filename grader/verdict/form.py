@@ -11,6 +11,7 @@ from ..contract import Case
 from ..probe.outcome import KEYED, Observation, Outcome
 
 OUTPUT = re.compile(r"value\[(.*?)\]")
+MOST = 1000  # answers
 
 
 def missing(
@@ -18,6 +19,8 @@ def missing(
 ) -> Outcome:
     """The outcome for a key under which nothing came; `asked` are all keys of this call, with
     their truths. `text` says what came instead, detail["asked"] what should have."""
+    if len(seen) > MOST:  # an honest answer has a few; this is asked for each that is missing
+        return Outcome("missing")
     here = (case.name, mode)
     came = {what: each for (*place, what), each in seen.items() if tuple(place) == here}
     pieces = _pieces(asked)

@@ -55,6 +55,9 @@ def test_what_has_ended_stays_a_fault_until_it_is_graded_again(tmp_path):
     journal = Journal(tmp_path)
     journal.add("ch", "ann", "done", state="fault", kind="died", reason="a\x1b", score=2, most=3)
     journal.add("ch", "bob", "done", state="graded", score=3)
+    journal.add("ch", "all", "done", state="graded", score=3, digest="abc")
+    scores = [journal.score("ch", name) for name in ("ann", "bob", "all", "new")]
+    assert scores == [None, None, 3.0, None]  # bob's is of one notebook alone
     journal.add("ch", "odd", "done", state="fault", score=[], kind=None)
     ann = journal.ended("ch", "ann")
     assert (ann.state, ann.kind, ann.reason, ann.score) == ("fault", "died", "a\\x1b", 2)

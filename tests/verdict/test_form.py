@@ -53,5 +53,10 @@ def test_one_output_too_few_is_missing():
     assert says(PAIR, (ONE,)).startswith("Nothing came back for output [1].")
 
 
+def test_among_a_flood_of_answers_nobody_looks_for_what_came_instead():
+    said = says(PAIR, {f"k{i}": ONE for i in range(2000)})
+    assert said.startswith("Nothing came back for output [0].")
+
+
 def test_many_keys_are_cut():
     assert len(says({"value": ONE}, {f"a long key {i}": ONE for i in range(99)})) < 200
