@@ -22,11 +22,12 @@ app = typer.Typer(
 )
 out = Page(highlight=False)
 err = Page(stderr=True, highlight=False)
+STOPPED = "stopped; what is done is kept"
 
 
 def command(function: Callable[..., Any]) -> Callable[..., Any]:
     """Registers a command; what the course, its gradebook or the machine is to blame for becomes
-    one line and exit code 2."""
+    one line and exit code 2, Ctrl-C one line and exit code 1."""
 
     @wraps(function)
     @spared(*UNUSED)
@@ -34,6 +35,9 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
         spell_out()
         try:
             return function(*args, **kwargs)
+        except KeyboardInterrupt:  # before a run that tells it itself
+            err.print(STOPPED)
+            raise typer.Exit(1) from None
         except Exception as error:
             said = _told(error)
             if said is None:

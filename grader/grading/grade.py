@@ -5,10 +5,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook
 
 from ..build.release import api, register
 from ..course import Chapter, Course, CourseError
-from ..engine import patience, preflight, trouble
+from ..engine import interrupt, patience, preflight, trouble
 from ..engine.batch import GradingError
 from ..engine.batch import grade as run_engine
 from ..engine.executor import Executor
@@ -82,10 +85,20 @@ def _register(course: Course, chapter: Chapter) -> None:
     try:
         # A chapter's cells must not change under another run.
         with Journal(course.root).locked(), tempfile.TemporaryDirectory() as scratch:
-            preflight.check_gradebook(api(course).coursedir.db_url)
+            _gradebook(api(course).coursedir)
             register(course, chapter, Path(scratch))
     except (CourseError, Busy, OSError) as error:
         raise _told(error) from error
+
+
+def _gradebook(place: Any) -> None:
+    """Make the gradebook where there is none. Cut short while nbgrader asks alembic for its
+    version, it could never be upgraded."""
+    preflight.check_gradebook(place.db_url)
+    file = preflight.gradebook_file(place.db_url)
+    if file and not Path(file).exists():
+        with interrupt.held():
+            Gradebook(place.db_url, place.course_id).close()
 
 
 def _told(error: Exception) -> CourseError:

@@ -2,8 +2,12 @@
 
 import os
 import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
+import time
+from contextlib import closing
 
 import pytest
 
@@ -144,3 +148,20 @@ def test_tensorflow_is_on_its_way_before_nbgrader_is_imported(pupils):
     done = subprocess.run([sys.executable, "-c", seen], cwd=pupils.root, text=True,
                           stderr=subprocess.PIPE, check=False)  # fmt: skip
     assert done.stderr == "[]\n"
+
+
+def test_ctrl_c_while_the_gradebook_is_made_leaves_a_whole_one_and_one_line(pupils):
+    """nbgrader asks alembic, a program of its own, which the terminal stops as well."""
+    pupils.submit(ann=ANSWER)
+    book = pupils.root / "gradebook.db"
+    book.unlink()
+    run = pupils.start()
+    while not book.exists():
+        time.sleep(0.01)
+    os.killpg(run.pid, signal.SIGINT)
+    _, err = run.communicate(timeout=60)
+    assert (run.returncode, err) == (1, "stopped; what is done is kept\n")
+    with closing(sqlite3.connect(book)) as made:
+        assert made.execute("SELECT count(*) FROM alembic_version").fetchone() == (1,)
+    assert pupils.grade()[0] == 0
+    assert pupils.scores() == {"ann": 3}

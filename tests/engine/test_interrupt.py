@@ -1,0 +1,23 @@
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from grader.engine import interrupt
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows holds no signal back")
+
+
+def test_what_is_held_back_is_heard_afterwards_and_not_by_programs():
+    done = []
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012  (it is the block's end that raises)
+        with interrupt.held():
+            os.kill(os.getpid(), signal.SIGINT)
+            told = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('whole')"
+            done.append(subprocess.run([sys.executable, "-c", told], stdout=subprocess.PIPE))
+        done.append("too late")
+    (program,) = done
+    assert (program.returncode, program.stdout) == (0, b"whole\n")
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
