@@ -6,9 +6,11 @@ import os
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.warnings import MissingIDFieldWarning
 from nbgrader import utils
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter
@@ -87,7 +89,8 @@ class Stages(Autograde):  # type: ignore[misc]
 
     def _open(self, path: str, name: str, submission: Submission) -> Part:
         resources = self.init_single_notebook_resources(path)
-        with open(path, encoding="utf-8-sig") as file:  # some editors begin a file with a mark
+        with open(path, encoding="utf-8-sig") as file, catch_warnings():  # it may begin with a mark
+            simplefilter("ignore", MissingIDFieldWarning)  # nbformat gives the cells some
             nb = nbformat.read(file, as_version=4)
         full = {**self.exporter._init_resources(resources)}
         full["metadata"] = {**full.get("metadata", {}), "name": name}

@@ -133,6 +133,15 @@ def test_a_notebook_that_begins_with_a_mark_is_read(alongside, tiny):
     assert alongside().score == 9
 
 
+def test_a_notebook_whose_cells_have_no_ids_is_graded_without_a_word(alongside, tiny):
+    path = tiny.submit("m-odd") / "p1.ipynb"
+    nb = json.loads(path.read_text())
+    for cell in nb["cells"]:
+        del cell["id"]
+    path.write_text(json.dumps(nb))
+    assert (nb["nbformat_minor"], alongside().score) == (5, 9)
+
+
 def test_a_renamed_notebook_is_named(alongside, tiny):
     folder = tiny.submit("m-odd")
     (folder / "p1.ipynb").rename(folder / "my p1.ipynb")
