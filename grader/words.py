@@ -151,8 +151,7 @@ def container(count: int, keys: str) -> str:
 def alone(outcome: Outcome) -> str:
     """What came where several outputs were asked."""
     if outcome.array is not None:
-        shape = ", ".join(map(str, outcome.array.shape))
-        return f"one tensor of shape ({shape}{',' if outcome.array.ndim == 1 else ''})"
+        return f"one tensor of shape {outcome.array.shape}"
     if outcome.kind == "none":
         return "None"
     return f"something of type {outcome.text}" if outcome.kind == "type" else f"one {outcome.kind}"

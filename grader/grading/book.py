@@ -66,7 +66,7 @@ def rows(course: Course, chapter: Chapter, only: Collection[str] | None = None) 
     """A row per student who submitted the chapter (or of those in `only`), in order of their ids.
     CourseError or SQLAlchemyError where the gradebook cannot be read."""
     place = api(course).coursedir
-    with _submissions(course, chapter) as submissions:
+    with _submissions(place, chapter) as submissions:
         wanted = [s for s in submissions if only is None or s.student_id in only]
         found = [_row(place, chapter, s) for s in sorted(wanted, key=lambda s: s.student_id)]
     journal = Journal(course.root)
@@ -79,15 +79,14 @@ def rows(course: Course, chapter: Chapter, only: Collection[str] | None = None) 
 
 def graded(course: Course, chapter: Chapter) -> bool:
     """Whether the gradebook knows anybody who submitted the chapter. Raises as `rows` does."""
-    with _submissions(course, chapter) as submissions:
+    with _submissions(api(course).coursedir, chapter) as submissions:
         return bool(submissions)
 
 
 @contextmanager
-def _submissions(course: Course, chapter: Chapter) -> Iterator[list[Any]]:
+def _submissions(place: Any, chapter: Chapter) -> Iterator[list[Any]]:
     """The gradebook's submissions of a chapter, while it is open; none where there is none: to
-    look is not to make one."""
-    place = api(course).coursedir
+    look is not to make one. `place` is nbgrader's CourseDirectory."""
     preflight.check_gradebook(place.db_url)
     file = preflight.gradebook_file(place.db_url)
     if file and not Path(file).exists():
