@@ -14,6 +14,11 @@ NOT_ATTEMPTED = "Not attempted yet."
 NOT_ATTEMPTED_SAYS = (
     "The starter is as it was. Write your answer in the cell above, run it, then check again."
 )
+NOT_GRADED = "Your notebook could not be graded."
+NOT_GRADED_SAYS = (
+    "Open it in JupyterLab, let Kernel → Restart Kernel and Run All Cells go through to its end, "
+    "save it under the name it had, and hand it in again, or ask who gave it to you."
+)
 FILL_IN = "Fill in line {line} of your answer: there is still a ____ in it."
 
 PATTERNS = {

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from ..engine.outcome import FAULT, GRADED, SKIPPED, STARTED, Outcome
+from ..engine.outcome import EXCLUDED, FAULT, GRADED, SKIPPED, STARTED, Outcome
 from ..engine.printable import printable
 
 
@@ -59,7 +59,10 @@ class Tally:
         """The counts in words."""
         said = f"{self.count(GRADED)} graded, {self.count(FAULT)} with a fault"
         said += f" ({self.timed_out} timed out)" if self.timed_out else ""
-        said += f", {self.count(SKIPPED)} already done" if self.count(SKIPPED) else ""
+        left_out = sum(o.kind == EXCLUDED for o in self.ended)
+        already = self.count(SKIPPED) - left_out
+        said += f", {already} already done" if already else ""
+        said += f", {left_out} left out" if left_out else ""
         return f"{said}, {self.rate:.0f} a minute"
 
 

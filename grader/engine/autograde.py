@@ -35,6 +35,7 @@ from grader.engine.work import Result, Unsafe
 
 Watch = Callable[[Outcome], None]
 Running = dict[Future[list[Result]], Submission]
+LEFT_OUT = "left out by c.CourseDirectory.student_id_exclude"
 STOPS = (Busy, CourseError, Unsafe, ZygoteError, SQLAlchemyError, InvalidEntry, OSError, TraitError)
 
 
@@ -127,7 +128,7 @@ class EngineAutograde(Found):
             self._fail(submission, error, done)
             return
         if not wanted:
-            self._tell(self.journal.ended(assignment, student), done)
+            self._tell(self._earlier(assignment, student), done)
             return
         self.journal.add(assignment, student, "begun")
         self._tell(Outcome(assignment, student, outcome.STARTED), None)
@@ -139,6 +140,12 @@ class EngineAutograde(Found):
             self._fail(submission, error, done)
             return
         running[executor.submit([part.job for part in submission.parts])] = submission
+
+    def _earlier(self, assignment: str, student: str) -> Outcome:
+        """The outcome of one that is not graded now."""
+        if not self.excluded(student):
+            return self.journal.ended(assignment, student)
+        return Outcome(assignment, student, outcome.SKIPPED, outcome.EXCLUDED, notes=[LEFT_OUT])
 
     def _end(self, submission: Submission, future: Future[list[Result]], done: outcome.Run) -> None:
         """Record one submission that ran."""

@@ -81,6 +81,10 @@ class Found(Stages):
         self.ledger.held[key] = told.digest()
         return told.digest()
 
+    def excluded(self, student: str) -> bool:
+        """Whether nbgrader is to leave this student out."""
+        return student in self.coursedir.student_id_exclude.split(",")
+
     def wanted(self, submission: Submission) -> bool:
         """Whether to grade it. Looks at its files first: nbgrader opens some of them."""
         assignment, student = submission.assignment, submission.student
@@ -92,7 +96,7 @@ class Found(Stages):
             submission.digest = intake.digest(Path(submission.folder), submission.refused, asked)
         if self.init_destination(assignment, student):
             return True
-        if student in self.coursedir.student_id_exclude.split(","):
+        if self.excluded(student):
             return False
         same = not self.journal.changed(assignment, student, submission.digest)
         if same and self.ledger.scored(

@@ -15,6 +15,7 @@ from grader.course import CourseError
 from grader.engine.limits import MIB, Limits
 
 SQLITE = "sqlite:///"
+MAGIC = b"SQLite format 3\0"  # what a database of SQLite begins with; a new one may be empty
 # Below these no process of a submission comes to its first cell.
 LEAST = {"start": 1.0, "memory": 64 * MIB, "total": 64 * MIB, "files": 16, "cpu": 1, "scratch": MIB,
          "inodes": 16, "output": 1024, "answer": 1024, "processes": 1, "cell": 0.1, "probe": 0.1,
@@ -42,7 +43,7 @@ def check_folders(place: str, top: str) -> None:
     place, top = os.path.abspath(place), os.path.abspath(top)
     while True:
         if os.path.lexists(place) and not os.path.isdir(place):
-            raise CourseError(f"{place} is no folder: move it away, then grade again")
+            raise CourseError(f"{place} is no folder: move it away, then try again")
         if place == top or os.path.dirname(place) == place:
             return
         place = os.path.dirname(place)
@@ -61,6 +62,16 @@ def check_gradebook(db_url: str) -> None:
         return
     if os.path.isdir(path):
         raise CourseError(f"{path} is a folder, not a gradebook: see c.CourseDirectory.db_url")
+    if os.path.isfile(path) and _begins(path) not in (b"", MAGIC):
+        raise CourseError(
+            f"{path} is no gradebook: put it back from a backup, or move it away and grade again; "
+            "see c.CourseDirectory.db_url"
+        )
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise CourseError(f"no folder {folder} for the gradebook: see c.CourseDirectory.db_url")
+
+
+def _begins(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(len(MAGIC))

@@ -15,6 +15,7 @@ from ..engine import pages, preflight, trouble
 from ..engine.executor import cores
 from ..engine.journal import FOLDER
 from ..engine.printable import printable
+from . import unopened
 from .marks import by_hand
 
 KILLED = "a process that writes it was killed (short of memory?): give it room"
@@ -62,6 +63,7 @@ def _write(
         tell(done, len(todo))
         if hint := trouble.hint(said):
             raise CourseError(hint)
+    unopened.write(course, chapter, place, marked)
     given = {student: marks for student, marks in marked.items() if marks}
     if shown != given:
         _keep(course, {**kept, chapter.name: given})

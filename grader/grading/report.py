@@ -9,6 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from ..course import Chapter, Course
+from ..engine import preflight
 from .book import Row, rows
 
 
@@ -43,7 +44,9 @@ def _line(found: list[Row], exercise: str) -> Line:
 
 
 def write(course: Course, chapter: Chapter) -> Path:
-    """Writes report/<chapter>.html and returns its path."""
+    """Writes report/<chapter>.html and returns its path. CourseError where a file is in its way."""
+    folder = str(course.root / "report")
+    preflight.check_folders(folder, folder)
     found = rows(course, chapter)
     loader = PackageLoader("grader", "grading")
     page = Environment(loader=loader, autoescape=select_autoescape(["html"]))

@@ -62,6 +62,20 @@ def test_the_gradebook_is_where_the_course_says(pupils):
     assert not (pupils.root / "gradebook.db").exists()
 
 
+def test_who_is_to_be_left_out_is_told_as_such(pupils):
+    """Whether graded before, with a fault, or never."""
+    pupils.submit(ann=ANSWER, bob="import os; os._exit(1)")
+    assert pupils.grade()[0] == 1
+    pupils.submit(ann="def add(a, b): return 0", cat=ANSWER, dan=ANSWER)
+    with open(pupils.root / "nbgrader_config.py", "a") as file:
+        file.write('c.CourseDirectory.student_id_exclude = "ann,bob,cat"\n')
+    code, out, err = pupils.grade()
+    assert code == 0, err
+    assert "1 graded, 0 with a fault, 3 left out" in out
+    assert out.count("left out by c.CourseDirectory.student_id_exclude") == 3
+    assert pupils.scores() == {"ann": 3, "bob": 0, "dan": 3}
+
+
 def test_a_locked_gradebook_is_said_plainly(pupils):
     pupils.submit(ann=ANSWER)
     other = sqlite3.connect(pupils.root / "gradebook.db", isolation_level=None)

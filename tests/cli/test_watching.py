@@ -27,6 +27,13 @@ def test_the_tally_counts_and_knows_the_slowest():
     assert "1 graded, 1 with a fault (1 timed out), 1 already done" in tally.line()
 
 
+def test_who_is_left_out_is_not_already_done():
+    tally = Tally(3)
+    for event in (EVENTS[3], Outcome("c", "dan", "skipped", "excluded"), EVENTS[2]):
+        tally.add(event)
+    assert "1 graded, 0 with a fault, 1 already done, 1 left out" in tally.line()
+
+
 def test_names_are_shown_as_they_are_and_steer_nothing():
     page = io.StringIO()
     console = Console(file=page, force_terminal=True, width=200, color_system=None)

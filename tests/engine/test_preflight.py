@@ -1,3 +1,6 @@
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from grader.course import CourseError
@@ -52,3 +55,16 @@ def test_where_a_gradebook_cannot_lie(tmp_path):
         preflight.check_gradebook(f"sqlite:///{tmp_path}")
     with pytest.raises(CourseError, match=r"no folder .*none for the gradebook"):
         preflight.check_gradebook(f"sqlite:///{tmp_path}/none/gradebook.db")
+
+
+def test_what_is_no_database_is_no_gradebook(tmp_path):
+    book = tmp_path / "gradebook.db"
+    book.write_bytes(b"")  # SQLite's own, before anything is in it
+    preflight.check_gradebook(f"sqlite:///{book}")
+    with closing(sqlite3.connect(book)) as database:
+        database.execute("CREATE TABLE t (x)")
+        database.commit()
+    preflight.check_gradebook(f"sqlite:///{book}")
+    book.write_bytes(b"PK\x03\x04 something else")
+    with pytest.raises(CourseError, match=r"gradebook.db is no gradebook: .* move it away"):
+        preflight.check_gradebook(f"sqlite:///{book}")

@@ -1,6 +1,6 @@
 import pytest
 
-from grader.course import Course
+from grader.course import Course, CourseError
 from grader.grading.book import Cell, Row, rows
 from grader.grading.report import lines, write
 
@@ -27,6 +27,12 @@ def test_a_class_of_none_has_a_page_too(mini):
     page = write(mini, mini.chapters[0]).read_text()
     assert "0 of 0" in page
     assert "<code>twice</code>" in page
+
+
+def test_a_file_in_the_reports_way_is_said(taught):
+    (taught.root / "report").write_text("mine")
+    with pytest.raises(CourseError, match="report is no folder: move it away"):
+        write(Course(taught.root), taught.chapter)
 
 
 def test_a_fault_is_told_in_the_report_and_in_the_rows_until_it_is_mended(taught):
