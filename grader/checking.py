@@ -10,22 +10,16 @@ from typing import Any
 from . import companions, display, judge, probe, record, words
 from .course import Course, CourseError
 from .display.report import Report, report
+from .oneline import OneLine
 from .verdict import Verdict
 
 
-class CheckFailed(Exception):
-    """An answer is not right yet. Notebooks show its one line, without a traceback."""
-
-    def _render_traceback_(self) -> list[str]:
-        """IPython's hook for exceptions that bring their own traceback."""
-        return [f"CheckFailed: {self}"]
+class CheckFailed(OneLine):
+    """An answer is not right yet."""
 
 
 class NoSuchExercise(CourseError):
-    """A name that no exercise has. Notebooks show its one line, without a traceback."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [f"NoSuchExercise: {self}"]
+    """A name that no exercise has."""
 
 
 def evaluate(id: str, object: Any, seed: int | None = None, part: str | None = None) -> Verdict:

@@ -11,6 +11,7 @@ from traceback import walk_tb
 from types import ModuleType
 
 from .contract import Exercise
+from .oneline import OneLine
 
 MARK = "nbgrader_config.py"
 
@@ -22,7 +23,7 @@ def tools_on_path() -> None:
         os.environ["PATH"] = own + os.pathsep + os.environ.get("PATH", "")
 
 
-class CourseError(Exception):
+class CourseError(OneLine):
     """Something about the course's files is not as it should be; the message says what to do."""
 
 

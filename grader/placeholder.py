@@ -5,25 +5,33 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from .whose import is_learners
+
 
 class Blank:
     """A gap in an answer.
 
     Every use of it (call, attribute, arithmetic, index, iteration) gives the blank again, so that
-    a half-filled answer runs up to its check. `line` is the line of the answer in which the gap
-    was last used, counted from the first line of its function; None outside a function.
+    a half-filled answer runs up to its check. `line` is the line in which the learner's code last
+    used the gap, counted from the first line of the function `name`; None where it did not.
     """
 
     line: int | None = None
+    name: str | None = None
+
+    def forget(self) -> None:
+        """From here on nothing has used the gap."""
+        self.line = self.name = None
 
     def _used(self, *args: Any, **kwargs: Any) -> Blank:
         frame = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename == __file__:
             frame = frame.f_back  # type: ignore[assignment]
-        if frame is not None:
+        if frame is not None and is_learners(frame.f_code.co_filename):
             code = frame.f_code
             inside = code.co_name not in ("<module>", "<lambda>")
             self.line = frame.f_lineno - (code.co_firstlineno - 1 if inside else 0)
+            self.name = code.co_name if inside else None
         return self
 
     def __getattr__(self, name: str) -> Blank:

@@ -10,6 +10,7 @@ import numpy as np
 from . import display, state, words
 from .course import CourseError
 from .display.report import Report, short
+from .oneline import OneLine
 from .placeholder import Blank, ____
 from .probe.failure import of_exception
 from .probe.outcome import Outcome, of
@@ -18,21 +19,25 @@ from .quiet import quiet
 CHOICES = ("none", "zero", "number", "nan", "error")
 
 
+class NoSuchGuess(OneLine, ValueError):
+    """A guess that is none of the words."""
+
+
 def predict(name: str, run: Callable[[], Any], guess: Any = ____, because: str = "") -> None:
     """Runs `run` once a guess is made, and shows guess and truth side by side.
 
     name: a short name, unique in the course. run: makes the gradient (a tensor, None, or raises).
     guess: one of "none", "zero", "number", "nan", "error"; while it is `____` the choices are shown
     and nothing runs. because: why it is so, shown with the truth; by default what data/ says under
-    this name. The guess is remembered for `progress()`. Raises ValueError for a guess that is none
-    of the words.
+    this name. The guess is remembered for `progress()`. Raises NoSuchGuess, a ValueError, for a
+    guess that is none of the words.
     """
     if isinstance(guess, Blank):
         _ask(name, run, because)
         return
     word = "none" if guess is None else str(guess).strip().lower()
     if word not in CHOICES:
-        raise ValueError(words.NO_SUCH_GUESS.format(guess=guess, choices=", ".join(CHOICES)))
+        raise NoSuchGuess(words.NO_SUCH_GUESS.format(guess=guess, choices=", ".join(CHOICES)))
     reveal(name, run, word, because)
 
 
@@ -107,13 +112,13 @@ def _buttons(name: str, run: Callable[[], Any], because: str) -> None:
 
     output = widgets.Output()
     buttons = [widgets.Button(description=choice) for choice in CHOICES]
+    row = widgets.HBox(buttons)
 
     def chosen(button: Any) -> None:
-        for other in buttons:
-            other.disabled = True
+        row.layout.display = "none"  # one guess is all there is
         with output:
             reveal(name, run, button.description, because)
 
     for button in buttons:
         button.on_click(chosen)
-    show(widgets.HBox(buttons), output)
+    show(row, output)

@@ -19,7 +19,9 @@ NOT_GRADED_SAYS = (
     "Open it in JupyterLab, let Kernel → Restart Kernel and Run All Cells go through to its end, "
     "save it under the name it had, and hand it in again, or ask who gave it to you."
 )
-FILL_IN = "Fill in line {line} of your answer: there is still a ____ in it."
+FILL_IN = "Fill in {where}: there is still a ____ in it."
+A_LINE = "line {line} of {name}"
+A_GAP = "Fill in what is open: your answer, or a function that it calls, still gives back a ____."
 
 PATTERNS = {
     "upstream lost": (
@@ -99,6 +101,13 @@ MODES = {
 }
 
 
+def gap(line: int | None, name: str | None) -> str:
+    """What to say of a gap: where it is, if that is known."""
+    if line is None:
+        return A_GAP
+    return FILL_IN.format(where=A_LINE.format(line=line, name=name or "your answer"))
+
+
 def headline(outcome: str, mistake: str | None, part: str | None) -> str:
     """The first line of a verdict that is not a pass."""
     if outcome == "error":
@@ -118,6 +127,11 @@ def pattern(name: str, wrong: Sequence[Finding], factor: str) -> str:
 
 RAISED = "Read the exception below; it was raised with the inputs shown."
 UNNAMED = "No known mistake fits. Compare the worst element below with what you get on paper."
+COMPLEX = "tensor of complex numbers"
+ODD_TYPE = "A {kind} came back, which is not an answer here. Return a tensor of real numbers."
+HANDED = (
+    "check was handed a {kind}. Hand over the function itself, by its name and without calling it."
+)
 HIDDEN = {  # the same where inputs, values and exceptions are not shown
     RAISED: "It was raised with inputs that are drawn for the score and not shown.",
     UNNAMED: "No known mistake fits. The inputs are drawn for the score and not shown.",
@@ -129,8 +143,10 @@ def unknown(wrong: Sequence[Finding]) -> str:
     first = wrong[0]
     if first.status == "error":
         return RAISED
+    if first.outcome.detail.get("handed"):
+        return HANDED.format(kind=first.outcome.text)
     if first.status == "type":
-        return f"A {first.outcome.text} came back, which is not an answer here. Return a tensor."
+        return ODD_TYPE.format(kind=first.outcome.text or COMPLEX)
     if first.status == "missing" and first.outcome.text:
         return OTHER_FORM.format(asked=first.outcome.detail["asked"], came=first.outcome.text)
     if first.status == "missing":
@@ -164,7 +180,7 @@ def alone(outcome: Outcome) -> str:
 
 def table(wrong: Sequence[Finding], options: Mapping[str, Any]) -> str:
     """One line per wrong entry of a dictionary, with its reason."""
-    if wrong[0].key == "entries":
+    if wrong[0].outcome.detail.get("handed"):
         return f"A dictionary is asked, a {wrong[0].outcome.text} came."
     if options.get("planted"):
         return PLANTED_SCORE if len(wrong) > 1 else ""
@@ -183,6 +199,8 @@ def _entry(finding: Finding, options: Mapping[str, Any]) -> str:
     answer = finding.outcome.word if finding.outcome.kind == "word" else None
     if finding.outcome.array is not None and finding.outcome.array.shape == ():
         answer = finding.outcome.array.item()
+    if isinstance(answer, str) and answer in map(str, allowed) and answer not in allowed:
+        return f"not {answer!r}, a text: write it without quotes."
     if answer not in allowed:
         return f"not one of {', '.join(str(word) for word in allowed)}."
     return f"not {answer}. {options['because'][finding.key]}"

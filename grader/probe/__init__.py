@@ -16,15 +16,17 @@ from typing import Any
 from ..attempt import gap_line, untouched
 from ..contract import Case
 from ..direct import directly
+from ..placeholder import ____
 from ..quiet import quiet
+from ..whose import PROBES
 from . import (
     graphs,  # noqa: F401 (a chapter's probes use it, and a sandboxed process finds no more modules)
     op_gradient,
     table,
 )
-from .failure import PROBES, of_exception
+from .failure import of_exception
 from .modes import MODES
-from .outcome import UNTOUCHED, Key, Observation, Outcome, of
+from .outcome import UNTOUCHED, Key, Observation, Outcome, handed, of
 from .request import Request, asked, request
 
 __all__ = ["UNTOUCHED", "Key", "Observation", "Outcome", "Request", "asked", "request", "run"]
@@ -34,7 +36,7 @@ Probe = Callable[[Any, Case, str], dict[str, Any]]
 
 def _function(answer: Any, case: Case, mode: str) -> dict[str, Any]:
     """Calls the learner's function in the mode, with value and gradients as wanted."""
-    return MODES[mode](answer, case)
+    return MODES[mode](answer, case) if callable(answer) else {"error": handed(answer)}
 
 
 def _chapters_own(name: str, text: str) -> Probe:
@@ -67,6 +69,7 @@ def run(answer: Any, request: Request) -> Observation:
     line = gap_line(answer)
     if line is not None:  # half filled: running it would only raise something misleading
         return {UNTOUCHED: Outcome("blank", detail={"line": line})}
+    ____.forget()
     probe = _probe(request)
     # A prediction is words: for it TensorFlow need not start.
     with quiet(), nullcontext() if request.probe == "table" else _settled():

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
-import sysconfig
 import traceback
-from pathlib import Path
 
+from ..whose import is_learners
 from .outcome import Outcome
 
-_OURS = str(Path(__file__).resolve().parents[1])
-_LIBRARIES = (sysconfig.get_paths()["purelib"], sysconfig.get_paths()["stdlib"], sys.prefix)
 _LIMIT = 600
-PROBES = "<chapter probes>"  # what a chapter's probes.py is compiled as
-OTHERS = ("<frozen", "<string>", "<attrs", "<__array_function__", PROBES)
 
 
 def of_exception(error: BaseException) -> Outcome:
@@ -35,7 +29,7 @@ def of_exception(error: BaseException) -> Outcome:
         message = re.sub(rf"^{re.escape(type(error).__name__)}:\s*", "", message)
     message = message if len(message) <= _LIMIT else message[:_LIMIT] + " …"
     detail: dict[str, object] = {"type": type(error).__name__}
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_learners(f.filename)]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if is_learners(f.filename)]
     if reported is not None:
         detail |= {"line": reported[0], "code": reported[1]}
     elif frames:
@@ -49,13 +43,5 @@ def _told_by_autograph(message: str) -> tuple[int, str] | None:
     if "in user code:" not in message:
         return None
     lines = re.findall(r'File "(.+?)", line (\d+), in .*\n\s*(.*)', message)
-    theirs = [(int(number), code.strip()) for file, number, code in lines if _is_learners(file)]
+    theirs = [(int(number), code.strip()) for file, number, code in lines if is_learners(file)]
     return theirs[-1] if theirs else None
-
-
-def _is_learners(filename: str) -> bool:
-    if filename.startswith(_OURS):
-        return False
-    if "ipykernel_" in filename or filename.startswith("<"):
-        return not filename.startswith(OTHERS)
-    return not filename.startswith(_LIBRARIES) and "__autograph_generated_file" not in filename

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import words
 from ..contract import EAGER, GRAPH, INSIDE, OUTSIDE, XLA, Case, Source
 from .autograph import as_traced
-from .outcome import Outcome, flatten
+from .outcome import Outcome, flatten, of
 
 Function = Callable[..., Any]
 NOTHING = "nothing returned"  # text of a gradient that is None since the function returned None
@@ -59,13 +60,25 @@ def _targets(result: Any, case: Case) -> tuple[list[Any], list[Any]] | Outcome:
     for leaf, up in zip(leaves, ups, strict=False):
         if not tf.is_tensor(leaf) or not leaf.dtype.is_floating:
             continue
-        if up is not None and leaf.shape.rank is not None and tuple(leaf.shape) != up.shape:
+        if up is not None and not leaf.shape.is_compatible_with(up.shape):
             return Outcome("skipped", text=f"{tuple(leaf.shape)} instead of {up.shape}")
         targets.append(leaf)
         upstreams.append(tf.ones_like(leaf) if up is None else tf.cast(tf.constant(up), leaf.dtype))
-    if not targets:
-        return Outcome("none", text=NOTHING if result is None else "")
-    return targets, upstreams
+    if targets:
+        return targets, upstreams
+    return _no_answer(leaves) or Outcome("none", text=NOTHING if result is None else "")
+
+
+def _no_answer(leaves: Sequence[Any]) -> Outcome | None:
+    """What came instead of numbers that have a gradient or lack one: a generator, say."""
+    import tensorflow as tf
+
+    for leaf in leaves:
+        if tf.is_tensor(leaf) and leaf.dtype.is_complex:
+            return Outcome("type", text=words.COMPLEX)
+        if not tf.is_tensor(leaf) and (seen := of(leaf)).kind == "type":
+            return seen
+    return None
 
 
 def _differentiate(call: Function, case: Case, made: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..contract import Case
 from .modes import MODES, compile_source
+from .outcome import handed
 
 
 def probe(options: Mapping[str, Any]) -> Callable[[Any, Case, str], dict[str, Any]]:
@@ -19,6 +20,8 @@ def probe(options: Mapping[str, Any]) -> Callable[[Any, Case, str], dict[str, An
     """
 
     def run(answer: Any, case: Case, mode: str) -> dict[str, Any]:
+        if not callable(answer):
+            return {"error": handed(answer)}
         returned: list[str] = []
         forward = compile_source(options["forward"])
         overridden = _overridden(answer, forward, options["op"], returned)

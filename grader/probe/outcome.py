@@ -50,7 +50,7 @@ def of(value: Any) -> Outcome:
     if isinstance(value, Outcome):
         return value
     if isinstance(value, Blank):
-        return Outcome("blank", detail={"line": value.line})
+        return Outcome("blank", detail={"line": value.line, "name": value.name})
     if isinstance(value, bool | str) or _is_words(value):
         return Outcome("word", text=json.dumps(value))
     return _array(value)
@@ -73,6 +73,11 @@ def _array(value: Any) -> Outcome:
     if array.dtype.name not in DTYPES:  # text, objects, records, and numbers that TensorFlow lacks
         return Outcome("type", text=kind)
     return Outcome("array", array=array)
+
+
+def handed(answer: Any) -> Outcome:
+    """The outcome where the check was not handed what it asks for: no call can be made."""
+    return Outcome("type", text=type(answer).__name__, detail={"handed": True})
 
 
 def flatten(value: Any, key: str) -> dict[str, Any]:

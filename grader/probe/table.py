@@ -6,16 +6,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..contract import Case
-from .outcome import Outcome
+from .outcome import handed
 
 
 def probe(options: Mapping[str, Any]) -> Callable[[Any, Case, str], dict[str, Any]]:
-    """A probe for the entries named in `options["keys"]`; a missing entry is None."""
+    """A probe for the entries named in `options["keys"]`; a missing entry is None, and Python's
+    None is the word."""
 
     def entries(answer: Any, case: Case, mode: str) -> dict[str, Any]:
         if not isinstance(answer, Mapping):
-            return {"entries": Outcome("type", text=type(answer).__name__)}
-        return {f"entry:{key}": _word(answer.get(key)) for key in options["keys"]}
+            return {"error": handed(answer)}
+        given = {key: "none" if value is None else value for key, value in answer.items()}
+        return {f"entry:{key}": _word(given.get(key)) for key in options["keys"]}
 
     return entries
 

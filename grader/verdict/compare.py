@@ -134,6 +134,8 @@ def compare(outcome: Outcome, expected: Any, dtype: str, rtol: float) -> tuple[s
     if outcome.kind == "word" or isinstance(expected, str | bool | list):
         return ("right" if _same_word(outcome, expected) else "word"), None
     assert outcome.array is not None
+    if outcome.array.dtype.kind == "c":  # no answer here is complex
+        return "type", None
     if isinstance(expected, Accuracy):
         return _accuracy(outcome.array, expected)
     strict = isinstance(expected, np.ndarray | np.generic) and expected.dtype.kind == "f"

@@ -12,9 +12,9 @@ import numpy as np
 from .. import words
 from ..contract import Case, Either
 from ..key import SILENT, Key, Term, Terms, said
-from ..probe.outcome import UNTOUCHED, Observation
+from ..probe.outcome import UNTOUCHED, Observation, Outcome
 from .compare import Finding, compare, findings
-from .patterns import factor, name_of, nothing_returned
+from .patterns import factor, name_of, nothing_returned, shared_by
 
 PASS, FAIL, ERROR, UNATTEMPTED = "pass", "fail", "error", "unattempted"
 WRONG_ENTRIES, NO_RETURN = "wrong entries", "nothing returned"
@@ -52,9 +52,10 @@ class Verdict:
         return next((f for f in self.findings if not f.right), None)
 
 
-def unattempted(terms: Terms, part: str | None, line: int | None = None) -> Verdict:
+def unattempted(terms: Terms, part: str | None, gap: Outcome) -> Verdict:
     """The verdict on a starter that was not touched, or on a gap that was left."""
-    says = words.FILL_IN.format(line=line) if line else words.NOT_ATTEMPTED_SAYS
+    line, name = gap.detail.get("line"), gap.detail.get("name")
+    says = words.gap(line, name) if gap.detail else words.NOT_ATTEMPTED_SAYS
     return Verdict(terms.id, part, UNATTEMPTED, None, words.NOT_ATTEMPTED, says)
 
 
@@ -66,7 +67,7 @@ def decide(
     Raises ValueError for a part in which the contract asks nothing: it could not be failed.
     """
     if UNTOUCHED in observation:
-        return unattempted(terms, part, observation[UNTOUCHED].detail.get("line"))
+        return unattempted(terms, part, observation[UNTOUCHED])
     found = findings(terms, key.truth, cases, observation, part)
     if not found:
         raise ValueError(f"{terms.id}: nothing is asked in part {part!r}")
@@ -77,7 +78,7 @@ def decide(
         return Verdict(terms.id, part, PASS, None, words.PASS, "", tuple(found), 1.0, rows)
     blank = next((f for f in wrong if f.status == "blank"), None)
     if blank is not None and (not table or all(f.status == "blank" for f in found)):
-        return unattempted(terms, part, blank.outcome.detail.get("line"))
+        return unattempted(terms, part, blank.outcome)
     mistake, says = _name(terms, key, found)
     errors = all(f.status == "error" for f in wrong)
     outcome = ERROR if errors and mistake is None else FAIL
@@ -117,9 +118,9 @@ def _name(terms: Terms, key: Key, found: list[Finding]) -> tuple[str | None, str
         return named, f"{says}\n{words.table(wrong, terms.options)}".strip() if table else says
     if table:
         return WRONG_ENTRIES, words.table(wrong, terms.options)
-    pattern = name_of(numbers) if numbers else None
+    pattern, shared = (name_of(numbers), shared_by(numbers)) if numbers else (None, None)
     for term in terms.mistakes:
-        if term.pattern is not None and term.pattern == pattern and _of_part(term, wrong):
+        if term.pattern is not None and term.pattern == shared and _of_part(term, wrong):
             return term.name, term.says
     if pattern is None:
         return None, words.unknown(wrong)
@@ -188,6 +189,8 @@ def _rounded(finding: Finding, value: Any, rtol: float) -> bool:
         return False
     if got.shape != value.shape or truth.size == 0:
         return False
+    came, given, right = (each.astype(np.float64) for each in (got, value, truth))
+    scale = np.abs(right[np.isfinite(right)]).max(initial=0.0)
+    same = (came == given) | (np.isnan(came) & np.isnan(given))
     with np.errstate(invalid="ignore", over="ignore"):  # where both are infinite
-        off = np.abs(got.astype(np.float64) - value.astype(np.float64))
-    return bool(np.all(off <= rtol * np.abs(truth.astype(np.float64)).max()))
+        return bool(np.all(same | (np.abs(came - given) <= rtol * scale)))

@@ -11,11 +11,20 @@ from ..probe.modes import NOTHING
 from .compare import Finding
 from .tolerance import agree
 
+_GRAVE = ("nan", "none", "zeros", "shape")
 Arrays = tuple[np.ndarray, np.ndarray]  # got, expected
 
 
 def name_of(found: list[Finding]) -> str | None:
-    """The general pattern that all these failing findings share, if they share one."""
+    """The general pattern that these failing findings share, or else the gravest one in them."""
+    statuses = {f.status for f in found}
+    if statuses <= {"value", "zeros"}:
+        return shared_by(found)
+    return shared_by(found) or next((s for s in _GRAVE if s in statuses), None)
+
+
+def shared_by(found: list[Finding]) -> str | None:
+    """The general pattern that all of these failing findings share, if they share one."""
     statuses = {f.status for f in found}
     if statuses == {"shape"}:
         return next((n for n, test in _SHAPES.items() if all(test(f) for f in found)), "shape")
@@ -26,7 +35,7 @@ def name_of(found: list[Finding]) -> str | None:
     if statuses <= {"value", "zeros"}:
         named = next((n for n, test in _NUMBERS.items() if all(test(f) for f in found)), None)
         return "constant factor" if named is None and _one_factor(found) else named
-    return next((s for s in ("nan", "none", "zeros", "shape") if s in statuses), None)
+    return None
 
 
 def nothing_returned(found: list[Finding], parts: Collection[str]) -> bool:

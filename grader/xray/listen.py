@@ -19,12 +19,15 @@ CONDITION = "condition"  # TensorFlow's own cond and loops read their predicate 
 _DECIDERS = ("/while_loop.py", "/cond.py", "/tensor_util.py", "/control_flow_switch_case.py")
 
 
-def reader(file: str, word: str) -> str:
-    """Who reads a value: the user's code (its word), tf.cond or a loop ("condition"), or ""."""
+def reader(file: str, word: str, caller: str = "") -> str:
+    """Who reads a value: the user's code (its word), tf.cond or a loop ("condition"), or "".
+    `caller` is the function in `file`: a variable's `float()` reads its value by `.numpy()`."""
     if lines.is_ours(file):
         return ""
     name = file.replace("\\", "/")
-    if "/tensorflow/" not in name or name.endswith("resource_variable_ops.py"):
+    if name.endswith("resource_variable_ops.py"):
+        return WORDS.get(caller, word)
+    if "/tensorflow/" not in name:
         return word
     return CONDITION if name.endswith(_DECIDERS) else ""
 

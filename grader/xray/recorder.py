@@ -181,7 +181,8 @@ class Recorder:
 
     def _reading(self, original: Any, word: str) -> Any:
         def read(tensor: Any, *rest: Any, **named: Any) -> Any:
-            kind = reader(sys._getframe(1).f_code.co_filename, word)
+            asks = sys._getframe(1).f_code
+            kind = reader(asks.co_filename, word, asks.co_name)
             if kind:
                 self.recording.detours.append(Detour(tensor._id, kind, lines.current(2)))
             return original(tensor, *rest, **named)

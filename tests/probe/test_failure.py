@@ -4,7 +4,8 @@ import linecache
 
 import pytest
 
-from grader.probe.failure import PROBES, of_exception
+from grader.probe.failure import of_exception
+from grader.whose import PROBES
 
 LEARNERS = """
 def f(x):

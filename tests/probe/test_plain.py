@@ -97,7 +97,7 @@ def test_the_others_are_rewritten(learners, name):
 
 
 def test_an_error_in_a_plain_function_names_its_line(learners, monkeypatch):
-    monkeypatch.setattr(failure, "_is_learners", lambda file: file == learners.__file__)
+    monkeypatch.setattr(failure, "is_learners", lambda file: file == learners.__file__)
     answer = Request("wrong", "function", {}, (case_in(OUTSIDE),))
     (found,) = probe.run(learners.wrong_shape, answer).values()
     assert found.kind == "error"
