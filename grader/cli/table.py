@@ -37,6 +37,9 @@ def show(course: Course, chapter: Chapter, only: Collection[str] | None = None) 
         if row.fault:
             said = f"{printable(row.student)}: not graded as it should be: {row.fault}"
             out.print(said, markup=False, soft_wrap=True)
+        if row.notes:
+            said = f"{printable(row.student)}: {'; '.join(row.notes)}"
+            out.print(said, markup=False, soft_wrap=True)
 
 
 def _side_by_side(exercises: list[str]) -> list[list[str]]:

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from ..engine.outcome import EXCLUDED, FAULT, GRADED, SKIPPED, STARTED, Outcome
+from ..engine.outcome import EXCLUDED, FAULT, GRADED, SKIPPED, STARTED, TOO_LATE, Outcome
 from ..engine.printable import printable
 
 
@@ -38,8 +38,12 @@ class Tally:
 
     @property
     def timed_out(self) -> int:
-        """How many faults were time limits."""
-        return sum(o.state == FAULT and "time" in o.kind for o in self.ended)
+        """How many ran into a time limit, as a whole or in part."""
+        return sum(
+            (o.state == FAULT and "time" in o.kind)
+            or any(note.startswith(TOO_LATE) for note in o.notes)
+            for o in self.ended
+        )
 
     @property
     def rate(self) -> float:
@@ -58,7 +62,7 @@ class Tally:
     def line(self) -> str:
         """The counts in words."""
         said = f"{self.count(GRADED)} graded, {self.count(FAULT)} with a fault"
-        said += f" ({self.timed_out} timed out)" if self.timed_out else ""
+        said += f", {self.timed_out} timed out" if self.timed_out else ""
         left_out = sum(o.kind == EXCLUDED for o in self.ended)
         already = self.count(SKIPPED) - left_out
         said += f", {already} already done" if already else ""
@@ -95,7 +99,9 @@ class Watch:
             self.progress.advance(self.bar)
         if self.as_json:
             self.out.out(json.dumps(outcome.as_dict()), highlight=False)
-        elif outcome.state != STARTED and (self.live is None or outcome.state == FAULT):
+        elif outcome.state != STARTED and (
+            self.live is None or outcome.state == FAULT or outcome.notes
+        ):
             self.out.print(_said(outcome), markup=False, soft_wrap=True)
 
     def pages(self, done: int, of: int) -> None:

@@ -17,8 +17,9 @@ from nbformat.v4 import new_output
 
 from grader.engine import formats, frames
 from grader.engine.forked import Process
-from grader.engine.incoming import Incoming
+from grader.engine.incoming import PIECES, Incoming
 from grader.engine.limits import Limits
+from grader.engine.outcome import TOO_LATE
 from grader.engine.replies import Replies
 
 TIMED_OUT = {
@@ -64,6 +65,8 @@ class ForkClient(NotebookClient):
         self.writer = frames.Writer(process.sock)
         self.ends = time.monotonic() + limits.notebook
         self.serial = 0
+        self.pieces = PIECES
+        self.notes: list[str] = []
         self.kc = self.replies = Replies()  # type: ignore[assignment]
 
     def run_cell(self, cell: NotebookNode, index: int, source: str) -> dict[str, Any]:
@@ -120,13 +123,14 @@ class ForkClient(NotebookClient):
             reply = answer or reply
         if not late:
             return reply
+        self._note_late("a cell")
         if time.monotonic() >= self.ends:
             raise Ended("timeout", "the notebook ran past its time limit")
         return {"status": "error", **TIMED_OUT, **(self.error_on_timeout or {})}
 
     def _ended(self, error: Exception) -> Ended:
         if isinstance(error, frames.OutputLimit):
-            return Ended("output", f"more than {self.limits.output >> 20} MiB of output")
+            return Ended("output", str(error))
         if isinstance(error, frames.ProtocolError):
             return Ended("tampering", f"the process sent what no kernel sends: {error}")
         return Ended("died", "the process ended while a cell ran (exit, crash or out of memory)")
@@ -139,12 +143,18 @@ class ForkClient(NotebookClient):
             try:
                 return self._answer(answer, time.monotonic() + seconds)
             except frames.Late:
+                self._note_late("an answer to the judge")
                 self.process.interrupt()
                 return self._answer(answer, time.monotonic() + self.limits.grace)
         except frames.Late:
             raise Ended("timeout", "no answer in time, even when interrupted") from None
         except (frames.ProtocolError, frames.ChildGone, OSError) as error:
             raise self._ended(error) from error
+
+    def _note_late(self, what: str) -> None:
+        note = f"{TOO_LATE}: {what} ran past its time limit and was interrupted"
+        if note not in self.notes:
+            self.notes.append(note)
 
     def _answer(self, kind: bytes, deadline: float) -> bytes:
         while True:

@@ -19,6 +19,7 @@ from grader.engine.masters import masters
 from grader.engine.printable import printable
 from grader.engine.submission import Stages
 from grader.engine.submitted import Submission
+from grader.engine.warm import public_folders
 
 
 class Found(Stages):
@@ -59,6 +60,7 @@ class Found(Stages):
     def check_setup(self) -> None:
         """Raises CourseError or OSError for what would fail for every submission."""
         preflight.check_limits(self.execute.limits)
+        preflight.check_public(public_folders(self.execute.root))
         preflight.check_gradebook(self.coursedir.db_url)
         place = self.coursedir.autograded_directory
         preflight.check_folders(place, place)

@@ -146,7 +146,7 @@ class Reader:
 
     def __init__(self, sock: socket.socket, most_bytes: int) -> None:
         self.sock = sock
-        self.left = most_bytes
+        self.left = self.most = most_bytes
         self.buffer = bytearray()
         self.readable = waiting.readable(sock)
 
@@ -159,7 +159,7 @@ class Reader:
         if kind not in FROM_CHILD:
             raise ProtocolError("a frame of unknown kind")
         if length > self.left:
-            raise OutputLimit("more output than allowed")
+            raise OutputLimit(f"more than {self.most >> 20} MiB of output")
         self._fill(HEADER.size + length, deadline)
         payload = bytes(self.buffer[HEADER.size : HEADER.size + length])
         del self.buffer[: HEADER.size + length]

@@ -178,6 +178,12 @@ class Zygote:
         self.folder.remove()
 
 
+def not_started(error: Exception) -> str:
+    """What to say where `wait_ready` raised: the machine's fault, since nothing has run yet."""
+    said = " ".join(f"{type(error).__name__} {error}".split())
+    return f"no process for a submission starts here ({said}): grader doctor looks for the cause"
+
+
 def wait_ready(process: Process, limits: Limits) -> dict[str, Any]:
     """What the child says when it is shut in: its layers and the kernel's language."""
     reader = frames.Reader(process.sock, limits.output)

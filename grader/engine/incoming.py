@@ -17,6 +17,8 @@ from grader.engine import frames
 if TYPE_CHECKING:
     from grader.engine.client import ForkClient
 
+PIECES = 500_000  # values in the messages of a notebook
+DEEPEST = 64  # levels of one
 NO_FORM = b"(an output that a notebook cannot hold)\n"
 IOPUB = frozenset("""
 status execute_input stream display_data update_display_data execute_result error clear_output
@@ -40,6 +42,7 @@ class Incoming:
         if frame.kind != frames.MESSAGE:
             raise frames.ProtocolError("a frame out of turn")
         channel, msg = message(frame)
+        self.client.pieces -= pieces(msg, self.client.pieces)
         if frame.serial != self.client.serial:
             return None
         if channel == "shell":
@@ -82,6 +85,22 @@ class Incoming:
         except Exception as error:
             said = f"a message of no known form: {str(error)[:300]}"
             raise frames.ProtocolError(said) from error
+
+
+def pieces(msg: Any, most: int) -> int:
+    """How many lists, dictionaries and other values a message is made of. Raises OutputLimit where
+    these are more than `most`, or too deep: a few bytes of JSON each, they become a hundred times
+    that in memory, and a line with as many spaces as they are deep in the notebook."""
+    count, level = 0, [msg]
+    for _ in range(DEEPEST):
+        level = [inner for each in level if isinstance(each, (dict, list))
+                 for inner in (each.values() if isinstance(each, dict) else each)]  # fmt: skip
+        count += len(level)
+        if count > most:
+            raise frames.OutputLimit(f"output of more than {PIECES} values")
+        if not level:
+            return count
+    raise frames.OutputLimit(f"output nested deeper than {DEEPEST} levels")
 
 
 def message(frame: frames.Frame) -> tuple[str, dict[str, Any]]:

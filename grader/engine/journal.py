@@ -91,6 +91,11 @@ class Journal:
             found.score, found.most = float(score), float(most)
         return found
 
+    def notes(self, assignment: str, student: str) -> list[str]:
+        """What the last run noted of a submission, for the instructor."""
+        notes = self.state.get((assignment, student), {}).get("notes")
+        return [printable(note) for note in notes] if isinstance(notes, list) else []
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the course's lock; raises Busy if another process does. Ends with the process."""

@@ -118,7 +118,7 @@ def decide(plan: Any, reply: bytes | None, result: Result) -> Any:
             if note not in result.notes:
                 result.notes.append(note)
         if head.get("ok") is not True:
-            return outputs.NoVerdict(f"{str(head.get('name'))[:80]}: {str(head.get('text'))[:300]}")
+            return outputs.NoVerdict(_no_answer(str(head.get("name")), str(head.get("text"))))
         from grader.probe import wire
 
         observation = wire.unpack_observation(parts[0])
@@ -130,6 +130,12 @@ def decide(plan: Any, reply: bytes | None, result: Result) -> Any:
     except Exception as error:  # a mistake in reference.py, or an answer nobody has thought of
         result.notes.append(f"an answer could not be judged: {_said(error)}")
         return outputs.NoVerdict("the answer could not be judged")
+
+
+def _no_answer(name: str, text: str) -> str:
+    if name == "KeyboardInterrupt":
+        return "interrupted: the answer took too long"
+    return f"{name[:80]}: {text[:300]}"
 
 
 def _said(error: Exception) -> str:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 STARTED, GRADED, FAULT, SKIPPED = "started", "graded", "fault", "skipped"
+TOO_LATE = "timed out"  # how a note begins on what was interrupted, while the rest went on
 EXCLUDED = "excluded"  # the kind of one that is skipped because nbgrader is to leave it out
 
 

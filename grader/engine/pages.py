@@ -17,6 +17,8 @@ from grader.spared import UNUSED, spared
 if TYPE_CHECKING:
     from grader.engine.pagewriter import PageWriter
 
+SECONDS = 60.0  # for one student: some texts make the patterns of markdown quadratically slow
+TOO_SLOW = "the page took too long to write"
 WORTH = 8  # pages that take about as long as a process needs to begin
 
 _writer: PageWriter  # of a process that writes pages and does nothing else
@@ -30,7 +32,8 @@ def current(page: Path, notebook: Path) -> bool:
 
 
 def write(root: Path, chapter: str, students: list[str], processes: int) -> Iterator[str]:
-    """Write the pages of these students; per student "", or what nbgrader said of a failure.
+    """Write the pages of these students; per student "", or what nbgrader said of a failure: a
+    page that takes longer than a minute is one, and no reason to wait.
 
     Raises BrokenProcessPool where one of the processes is killed.
     """

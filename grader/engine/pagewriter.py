@@ -15,6 +15,8 @@ from traitlets.config import Config
 
 from grader.build.release import api
 from grader.course import Course
+from grader.engine import pages
+from grader.engine.alarm import within
 
 
 class PageWriter(GenerateFeedback):  # type: ignore[misc]
@@ -44,8 +46,9 @@ class PageWriter(GenerateFeedback):  # type: ignore[misc]
         self.log.addHandler(heard)
         os.chdir(self.coursedir.root)
         try:
-            self.convert_notebooks()
-        except NbGraderException as error:
+            with within(pages.SECONDS, pages.TOO_SLOW):
+                self.convert_notebooks()
+        except (NbGraderException, TimeoutError) as error:
             return said.getvalue() or str(error)
         finally:
             os.chdir(before)

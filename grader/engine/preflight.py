@@ -49,6 +49,24 @@ def check_folders(place: str, top: str) -> None:
         place = os.path.dirname(place)
 
 
+def check_public(folders: Mapping[str, str]) -> None:
+    """Raises CourseError where root grades and other users, as whom submissions then run, cannot
+    read what learners have anyway: a check in a notebook would fail and cost points."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return
+    for top in folders.values():
+        for place, _, names in os.walk(top):
+            closed = [place] if os.stat(place).st_mode & 0o005 != 0o005 else []
+            files = [os.path.join(place, name) for name in names]
+            closed += [file for file in files if os.path.exists(file)
+                       and not os.stat(file).st_mode & 0o004]  # fmt: skip
+            if closed:
+                raise CourseError(
+                    f"{closed[0]} can be read by root alone, and submissions run as other users: "
+                    f"chmod -R go+rX {top}"
+                )
+
+
 def gradebook_file(db_url: str) -> str | None:
     """Where an SQLite gradebook lies; None for any other database, or one in memory."""
     return db_url.removeprefix(SQLITE).partition("?")[0] if db_url.startswith(SQLITE) else None

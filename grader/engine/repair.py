@@ -64,15 +64,19 @@ def _unknown(nb: NotebookNode, known: Mapping[str, Master], notes: list[str]) ->
 
 
 def _copies(nb: NotebookNode, known: Mapping[str, Master], notes: list[str]) -> None:
-    """Of several cells with one id the first that carries work stays; the others do not run."""
+    """Of several cells with one id the first that carries work stays, of a check, which carries
+    none, the last; the others do not run."""
     count = Counter(map(_id, nb.cells))
     for grade_id, one in known.items():
         if count[grade_id] < 2:
             continue
         cells = [cell for cell in nb.cells if _id(cell) == grade_id]
         worked = [cell for cell in cells if cell.source.strip() != one.source.strip()]
-        kept = worked[0] if worked and not one.meta["locked"] else cells[0]
-        notes.append(f"cell {grade_id!r} is there {len(cells)} times: the first with work counts")
+        same = [cell for cell in cells if cell not in worked]
+        mine = bool(worked) and not one.meta["locked"]
+        kept = worked[0] if mine else (same or cells)[-1]  # a check comes after the answer
+        which = "the first with work" if mine else "the last"
+        notes.append(f"cell {grade_id!r} is there {len(cells)} times: {which} counts")
         for at, cell in enumerate(nb.cells):
             if _id(cell) == grade_id and cell is not kept:
                 fence = "```\n" + cell.source + "\n```"

@@ -10,7 +10,7 @@ from warnings import catch_warnings, simplefilter
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.warnings import MissingIDFieldWarning
+from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 from nbgrader import utils
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter
@@ -90,7 +90,8 @@ class Stages(Autograde):  # type: ignore[misc]
     def _open(self, path: str, name: str, submission: Submission) -> Part:
         resources = self.init_single_notebook_resources(path)
         with open(path, encoding="utf-8-sig") as file, catch_warnings():  # it may begin with a mark
-            simplefilter("ignore", MissingIDFieldWarning)  # nbformat gives the cells some
+            simplefilter("ignore", MissingIDFieldWarning)  # nbformat gives the cells some,
+            simplefilter("ignore", DuplicateCellId)  # and others
             nb = nbformat.read(file, as_version=4)
         full = {**self.exporter._init_resources(resources)}
         full["metadata"] = {**full.get("metadata", {}), "name": name}

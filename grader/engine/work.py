@@ -19,9 +19,10 @@ from nbformat import NotebookNode
 from grader.engine import frames, memory, places, sandbox
 from grader.engine.client import Ended, ForkClient, error_output
 from grader.engine.forked import Process
-from grader.engine.host import Zygote, ZygoteError, wait_ready
+from grader.engine.host import Zygote, ZygoteError, not_started, wait_ready
 from grader.engine.limits import Limits
 
+START = "start"  # the kind of fault that is never the submission's: nothing of it has run
 MARKER = "GRADER_ENGINE_MARKER"
 MESSAGE = 1 << 20  # bytes around files: their names
 ADVICE = "`grader doctor` says how to get what is off; --allow-unsandboxed goes on without it"
@@ -72,19 +73,22 @@ class Result:
 
 
 def run(zygote: Zygote, job: Job, wanted: Callable[[], bool] = lambda: True) -> Result:
-    """Run a job in a fresh child. Raises ZygoteError (twice no zygote) or Unsafe; whatever the
-    submission does ends up in the result. A job that dies because the warm process dies is run
-    once more (if still `wanted`): that is nobody's fault."""
+    """Run a job in a fresh child. Raises ZygoteError (twice no zygote, or no child that starts) or
+    Unsafe; whatever the submission does ends up in the result. A job that dies because the warm
+    process dies, or before anything of it ran, is run once more (if still `wanted`): that is
+    nobody's fault."""
     if job.skip:
         return Result(job.notebook)
     _mark()
     result = _run(zygote, job)
-    if result.fault is None or zygote.alive or not wanted():
-        return result
-    for cell in job.notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = []  # of the run that was lost
-    return _run(zygote, job)
+    if result.fault and (result.fault[0] == START or not zygote.alive) and wanted():
+        for cell in job.notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs = []  # of the run that was lost
+        result = _run(zygote, job)
+    if result.fault and result.fault[0] == START:
+        raise ZygoteError(result.fault[1])
+    return result
 
 
 def _run(zygote: Zygote, job: Job) -> Result:
@@ -124,8 +128,7 @@ def _converse(process: Process, job: Job, result: Result, guard: memory.Guard) -
     try:
         ready = wait_ready(process, job.limits)
     except (frames.ProtocolError, frames.ChildGone, frames.Late) as error:
-        result.fault = ("start", f"the process did not start: {type(error).__name__} {error}")
-        _fill(job, result, 0, result.fault[1])
+        result.fault = (START, not_started(error))
         return
     result.layers = [*(sandbox.Layer(**layer) for layer in ready["layers"]), memory.layer()]
     if not (job.allow_unsandboxed or sandbox.enough(result.layers)):
@@ -145,6 +148,7 @@ def _converse(process: Process, job: Job, result: Result, guard: memory.Guard) -
         result.fault = (error.kind, error.reason)
     except OSError:
         result.fault = ("died", "the process ended before it ran a cell")
+    result.notes += client.notes
     result.fault = guard.blame(result.fault)
     if result.fault is not None:
         _fill(job, result, at, result.fault[1])

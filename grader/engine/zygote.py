@@ -41,6 +41,7 @@ def main(argv: list[str]) -> None:
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
+    os.umask(0o022)  # submissions run as other users, and pass through what is made here
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the engine's to handle
     spaces = layers.open_namespaces() if setup["sandbox"] else []
     if any(layer.on for layer in spaces):

@@ -32,12 +32,14 @@ class Cell:
 @dataclass
 class Row:
     """A student's chapter: exercise to part to graded cell; penalty: points off for lateness;
-    fault: why the last run could not grade it as it should be, if it could not."""
+    fault: why the last run could not grade it as it should be, if it could not; notes: what else
+    it noted, attempts at tampering among it."""
 
     student: str
     cells: dict[str, dict[str, Cell]] = field(default_factory=dict)
     penalty: float = 0.0
     fault: str = ""
+    notes: list[str] = field(default_factory=list)
 
     @property
     def score(self) -> float:
@@ -72,6 +74,7 @@ def rows(course: Course, chapter: Chapter, only: Collection[str] | None = None) 
     journal = Journal(course.root)
     for row in found:
         row.fault = journal.ended(chapter.name, row.student).reason
+        row.notes = journal.notes(chapter.name, row.student)
         if journal.unfinished(chapter.name, row.student):
             row.fault = STOPPED
     return found

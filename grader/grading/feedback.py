@@ -34,7 +34,7 @@ def write(
     many pages of how many are written. CourseError where nobody's can be written."""
     place = api(course).coursedir
     try:
-        _write(course, chapter, place, processes or cores(), tell)
+        slow = _write(course, chapter, place, processes or cores(), tell)
     except (CourseError, OSError, BrokenProcessPool) as error:
         broken = isinstance(error, BrokenProcessPool)
         said = f"{KILLED}{trouble.AGAIN}" if broken else trouble.advice(error)
@@ -43,12 +43,14 @@ def write(
     if not lacking:
         return []
     some = ", ".join(map(printable, lacking[:5])) + (", …" if len(lacking) > 5 else "")
-    return [f"{chapter.name}: {len(lacking)} without feedback ({some})"]
+    why = f"; {slow} took more than {pages.SECONDS:g} s and was given up" if slow else ""
+    return [f"{chapter.name}: {len(lacking)} without feedback ({some}){why}"]
 
 
 def _write(
     course: Course, chapter: Chapter, place: Any, processes: int, tell: Callable[[int, int], None]
-) -> None:
+) -> int:
+    """How many pages took too long."""
     folder = place.format_path(place.feedback_directory, ".", ".")
     preflight.check_folders(folder, folder)
     kept, marked = _kept(course), by_hand(course, chapter)
@@ -59,14 +61,17 @@ def _write(
         for student, marks in sorted(marked.items())
         if marks != shown.get(student, []) or not _current(place, chapter, student)
     ]
+    slow = 0
     for done, said in enumerate(pages.write(course.root, chapter.name, todo, processes), 1):
         tell(done, len(todo))
+        slow += pages.TOO_SLOW in said
         if hint := trouble.hint(said):
             raise CourseError(hint)
     unopened.write(course, chapter, place, marked)
     given = {student: marks for student, marks in marked.items() if marks}
     if shown != given:
         _keep(course, {**kept, chapter.name: given})
+    return slow
 
 
 def _current(place: Any, chapter: Chapter, student: str) -> bool:

@@ -13,12 +13,19 @@ def test_what_students_have_a_say_in_is_text_and_a_penalty_is_told(tmp_path, mon
     console = Console(file=page, width=100, force_terminal=True, color_system=None)
     monkeypatch.setattr(table, "out", console)
     found = [Row("[/x]\x1b[2J", {"f": {"value": Cell(3, 3, "fail", "[red]sign[/y]")}}, penalty=2,
-                 fault="no [b]notebook")]  # fmt: skip
+                 fault="no [b]notebook", notes=["tampering: [b]x"])]  # fmt: skip
     monkeypatch.setattr("grader.grading.rows", lambda *_: found)
     monkeypatch.setattr(Chapter, "exercises", lambda _: {"f": None})
     table.show(Course(tmp_path), Chapter(tmp_path, "01_one"))
     said = page.getvalue()
-    for words in ("no [b]notebook", "[/x]\\x1b[2J", "[red]sign[/y]", "2 off: late", "3/3"):
+    for words in (
+        "no [b]notebook",
+        "tampering: [b]x",
+        "[/x]\\x1b[2J",
+        "[red]sign[/y]",
+        "2 off: late",
+        "3/3",
+    ):
         assert words in said
     assert "\x1b[2J" not in said
 

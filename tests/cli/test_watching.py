@@ -24,7 +24,7 @@ def test_the_tally_counts_and_knows_the_slowest():
     tally.add(Outcome("c", "bob", "fault", kind="timeout"))
     assert tally.slowest is None
     assert tally.timed_out == 1
-    assert "1 graded, 1 with a fault (1 timed out), 1 already done" in tally.line()
+    assert "1 graded, 1 with a fault, 1 timed out, 1 already done" in tally.line()
 
 
 def test_who_is_left_out_is_not_already_done():
@@ -56,6 +56,15 @@ def test_off_a_terminal_every_end_is_a_line_and_on_one_there_is_a_display(termin
     assert ("graded    ann  7/10" in said) is not terminal
     assert ("2/4" in said) is terminal
     assert ("slowest: bob" in said) is terminal
+
+
+def test_notes_are_shown_on_a_terminal_too():
+    page = io.StringIO()
+    with Watch(2, Console(file=page, force_terminal=True, color_system=None)) as watch:
+        watch.hear(Outcome("c", "ann", "graded", score=7, most=10, notes=["late: 2 points off"]))
+        watch.hear(Outcome("c", "bob", "graded", score=7, most=10, notes=["timed out: a cell"]))
+    assert "graded    ann  7/10  late: 2 points off" in page.getvalue()
+    assert "2 graded, 0 with a fault, 1 timed out" in page.getvalue()
 
 
 def test_feedback_is_counted_on_a_terminal():

@@ -94,6 +94,7 @@ def test_a_cell_that_never_ends_is_interrupted_then_given_up(made):
     with pytest.raises(Ended) as ended:
         one.run_cell(one.nb.cells[0], 0, "loop")
     assert (ended.value.kind, process.interrupts) == ("timeout", 1)
+    assert one.notes == []  # the reason says it
     assert one.nb.cells[0].outputs[0].text == "so far"
 
 
@@ -101,9 +102,11 @@ def test_a_cell_that_never_ends_is_interrupted_then_given_up(made):
     ((None, b""), "died"),
     ((frames.MESSAGE, b"garbage"), "tampering"),
     ((frames.STDOUT, b"x" * (1 << 21)), "output"),
+    (message("display_data", {"data": {"application/json": [[]] * 100_000}}), "output"),
 ])  # fmt: skip
 def test_how_a_child_ends_is_told_apart(made, answer, kind):
     one = client(made([answer]), timeout=20)
+    one.pieces = 99_999
     with pytest.raises(Ended) as ended:
         one.run_cell(one.nb.cells[0], 0, "x")
     assert ended.value.kind == kind
@@ -171,3 +174,17 @@ def test_an_error_that_no_output_shows_is_added(outputs, added):
     _record_error(cell, {"status": "error", "ename": "ValueError", "evalue": "v", "traceback": []})
     assert len(cell.outputs) == 1
     assert added is None or cell.outputs[0].traceback == added
+
+
+def test_what_was_interrupted_and_went_on_is_noted_once(made):
+    process = made([], [])
+    one = client(process, timeout=1, interrupt_on_timeout=True)
+
+    def interrupt():
+        frames.Writer(process.theirs).send(IDLE[0], one.serial, IDLE[1](one.serial))
+
+    process.interrupt = interrupt
+    for _ in range(2):
+        reply = one.run_cell(one.nb.cells[0], 0, "loop")
+        assert reply["ename"] == "CellTimeoutError"
+    assert one.notes == ["timed out: a cell ran past its time limit and was interrupted"]

@@ -7,7 +7,9 @@ import time
 
 import psutil
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
+from grader.engine import frames, work
 from grader.engine.host import Zygote, ZygoteError, wait_ready
 from grader.engine.limits import Limits
 from tests.eventually import eventually
@@ -86,3 +88,33 @@ def test_a_child_that_ended_is_waited_for_without_a_next_one(zygote):
     assert eventually(lambda: len(warm.children(recursive=True)) < before), [
         each.status() for each in warm.children(True)
     ]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives submissions users of their own")
+def test_what_root_hides_from_others_by_habit_does_not_stop_it(zygote):
+    before = os.umask(0o077)
+    try:
+        process = zygote.spawn(Limits())
+    finally:
+        os.umask(before)
+    assert wait_ready(process, Limits())["layers"]
+    process.kill()
+
+
+def test_a_process_that_does_not_start_is_nobodys_fault(zygote, monkeypatch):
+    tried = []
+
+    def gone(process, limits):
+        tried.append(process)
+        raise frames.ChildGone
+
+    job = work.Job(new_notebook(cells=[new_code_cell("print(1)")]), Limits())
+    monkeypatch.setattr(work, "wait_ready", gone)
+    with pytest.raises(ZygoteError, match=r"starts here \(ChildGone\): grader doctor"):
+        work.run(zygote, job)
+    assert len(tried) == 2
+    ways = iter([gone, wait_ready])
+    monkeypatch.setattr(work, "wait_ready", lambda *given: next(ways)(*given))
+    result = work.run(zygote, job)
+    assert result.fault is None
+    assert result.notebook.cells[0].outputs[0].text == "1\n"

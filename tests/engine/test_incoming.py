@@ -5,7 +5,7 @@ from nbformat import ValidationError
 from nbformat.v4 import new_code_cell
 
 from grader.engine import frames
-from grader.engine.incoming import NO_FORM, Incoming, message
+from grader.engine.incoming import DEEPEST, NO_FORM, PIECES, Incoming, message, pieces
 
 
 def packed(kind, content, parent=7, channel="iopub", **header):
@@ -16,7 +16,7 @@ def packed(kind, content, parent=7, channel="iopub", **header):
 
 @pytest.fixture
 def incoming():
-    client = SimpleNamespace(serial=7, record_timing=True, seen=[])
+    client = SimpleNamespace(serial=7, record_timing=True, seen=[], pieces=PIECES)
     client.process_message = lambda msg, cell, index: client.seen.append(msg)
     return Incoming(client, new_code_cell(metadata={"execution": {}}), 0)
 
@@ -88,3 +88,26 @@ def test_what_no_notebook_can_hold_is_said_in_its_place(incoming):
     incoming.take(packed("display_data", {"data": {"text/plain": 5}, "metadata": {}}))
     incoming.flush()
     assert told(incoming) == [("stream", NO_FORM.decode())]
+
+
+def _deep(levels):
+    value = 0
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def test_values_and_levels_are_counted_before_anybody_copies_them():
+    assert pieces({"a": [1, 2, {"b": "[[[[" * 1000}]}, 100) == 5
+    with pytest.raises(frames.OutputLimit, match="more than 500000 values"):
+        pieces([{}] * 101, 100)
+    assert pieces(_deep(DEEPEST - 1), 100) == DEEPEST - 1
+    with pytest.raises(frames.OutputLimit, match="nested deeper than 64 levels"):
+        pieces(_deep(DEEPEST), 100)
+
+
+def test_all_messages_of_a_notebook_share_one_allowance(incoming):
+    show = packed("display_data", {"data": {"application/json": [0] * (PIECES // 2)}})
+    incoming.take(show)
+    with pytest.raises(frames.OutputLimit):
+        incoming.take(show)

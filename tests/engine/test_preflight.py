@@ -68,3 +68,20 @@ def test_what_is_no_database_is_no_gradebook(tmp_path):
     book.write_bytes(b"PK\x03\x04 something else")
     with pytest.raises(CourseError, match=r"gradebook.db is no gradebook: .* move it away"):
         preflight.check_gradebook(f"sqlite:///{book}")
+
+
+def test_what_root_alone_can_read_is_said_before_it_costs_points(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.geteuid", lambda: 0, raising=False)
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "digits.npz").write_text("")
+    for place, mode in ((data / "digits.npz", 0o644), (data, 0o755)):
+        place.chmod(mode)
+        preflight.check_public({"data": str(data)})
+        place.chmod(mode & 0o700)
+        with pytest.raises(CourseError, match=f"{place} can be read by root alone.*chmod -R go"):
+            preflight.check_public({"data": str(data)})
+        monkeypatch.setattr("os.geteuid", lambda: 1000)
+        preflight.check_public({"data": str(data)})
+        monkeypatch.setattr("os.geteuid", lambda: 0)
+        place.chmod(mode)

@@ -116,6 +116,13 @@ def test_of_copies_of_a_test_the_first_counts_whatever_is_in_them(repair):
     assert nb.cells[1].source == TEST
 
 
+def test_of_equal_copies_of_a_test_the_last_counts_since_the_answer_stands_before_it(repair):
+    nb, notes = repair(_cell("test", TEST), *_all())
+    assert _ids(nb) == [None, *ORDER]
+    assert nb.cells[0].cell_type == "markdown"
+    assert notes == ["cell 'test' is there 2 times: the last counts"]
+
+
 def test_a_cell_of_no_known_name_is_an_ordinary_cell(repair):
     nb, notes = repair(*_all(), _cell("add", "x", grade_id="other"), _cell("add", "y", grade_id=7))
     assert _ids(nb) == [*ORDER, None, None]

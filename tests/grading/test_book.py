@@ -1,3 +1,4 @@
+import html
 import json
 
 import nbformat
@@ -7,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from grader.course import Course
 from grader.display.show import VERDICT
 from grader.engine.journal import Journal
-from grader.grading import book
+from grader.grading import book, report
 from grader.grading.book import Cell, Row, rows, verdicts
 
 
@@ -78,3 +79,18 @@ def test_graded_notebooks_are_where_the_course_has_them(taught, monkeypatch):
         file.write('c.CourseDirectory.autograded_directory = "marked"\n')
     rows(Course(taught.root), taught.chapter, ["cat"])
     assert read == [taught.root / "marked/cat/01_sum/01_sum.ipynb"]
+
+
+def test_what_the_run_noted_stands_beside_the_scores_and_in_the_report(taught):
+    taught.submit(bob="def add(a, b): return 0")
+    path = taught.root / "submitted/bob/01_sum/01_sum.ipynb"
+    nb = nbformat.read(path, 4)
+    nb.cells[1].metadata["tags"] = ["skip-execution"]
+    nbformat.write(nb, path)
+    taught.grade_here()
+    course = Course(taught.root)
+    notes = {row.student: row.notes for row in rows(course, taught.chapter)}
+    said = "tampering: cell 'test' carried the tag skip-execution"
+    assert notes == {"ann": [], "bob": [said], "cat": []}
+    page = html.unescape(report.write(course, taught.chapter).read_text())
+    assert page.count(said) == 1

@@ -4,7 +4,9 @@ import multiprocessing
 import os
 import signal
 
+import nbformat
 import pytest
+from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 
 from grader.course import Course, CourseError
@@ -153,3 +155,18 @@ def test_a_score_by_hand_that_outlives_the_answer_is_said(taught):
     assert outcomes["ann"].score == 3
     assert outcomes["ann"].notes == ["scores given by hand stay, look again: 1"]
     assert "Score: 1.0 / 3.0" in taught.page("ann").read_text()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no alarms on this system")
+def test_a_page_that_takes_too_long_holds_nobody_up(taught, monkeypatch):
+    path = taught.root / "autograded/bob/01_sum/01_sum.ipynb"
+    nb = nbformat.read(path, 4)
+    nb.cells.append(new_markdown_cell("a" + " " * 300_000 + "b"))  # minutes in nbconvert
+    nbformat.write(nb, path)
+    taught.page("cat").unlink()
+    monkeypatch.setattr(pages, "SECONDS", 3.0)
+    run = taught.grade_here()
+    said = "01_sum: 1 without feedback (bob); 1 took more than 3 s and was given up"
+    assert (run.warnings, run.exit_code) == ([said], 1)
+    assert not taught.page("bob").exists()
+    assert "Score: 3.0 / 3.0" in taught.page("cat").read_text()
