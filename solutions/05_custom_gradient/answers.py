@@ -81,6 +81,14 @@ def fixed_point(f, x0, theta):
         z = f(z, theta)
     return z
 """
+STOPPED = UNROLLED.replace("z = x0", "z = tf.stop_gradient(x0)")
+FROM_ZEROS = UNROLLED.replace("z = x0", "z = tf.zeros_like(x0)")
+STOPPED_LATE = STOPPED.replace("stop_gradient(x0)", "stop_gradient(f(x0, theta))")
+# At the fixed point an unrolled loop is the implicit function theorem's series.
+SERIES = UNROLLED.replace(
+    "    return z\n",
+    "    z = tf.stop_gradient(z)\n    for _ in range(45):\n        z = f(z, theta)\n    return z\n",
+)
 DENSE = """
 def scaled_dense(x, kernel, scale):
     @tf.custom_gradient
@@ -314,7 +322,11 @@ def solve_cached(matrix, rhs):
     "fixed_point": {
         "ok_while": FIXED,
         "ok_newton": NEWTON,
+        "ok_series": SERIES,
         "unrolled": UNROLLED,
+        "unrolled,_x0_stopped": STOPPED,
+        "unrolled,_x0_stopped_2": FROM_ZEROS,
+        "unrolled,_x0_stopped_3": STOPPED_LATE,
         "one_step_only": UNROLLED.replace("return z", "return f(tf.stop_gradient(z), theta)"),
         "not_transposed": NOT_TRANSPOSED,
         "theta_cut_off": UNROLLED.replace("return z", "return tf.stop_gradient(z)"),

@@ -72,6 +72,11 @@ def stopped(value, second):
     )
 
 
+def first_derivative_only(case, first):
+    """What a rule without a second derivative leaves: of f² the part of its upstream gradient."""
+    return {"second:x": 2 * first**2 * case.upstream if case.options else None}
+
+
 # --- log1pexp ------------------------------------------------------------------------------
 
 
@@ -143,8 +148,9 @@ log1pexp = Exercise(
         Mistake(
             "documented form",
             "This is the rule of TensorFlow's own documentation, 1 − 1/(1 + eˣ). It is right under "
-            "one tape. A persistent tape, or a second one, also differentiates the rule, meets the "
-            "infinite eˣ in it, and 0 · ∞ is NaN. Let the rule use only what stays finite.",
+            "one tape. For a second derivative the rule is differentiated, too, and if the "
+            "function is traced, already when a persistent or a second tape watches. There it "
+            "meets the infinite eˣ, and 0 · ∞ is NaN. Let the rule use only what stays finite.",
             answer=lambda c: overflowing(
                 c, {"value": np.inf, "outside/gradient:x": np.nan, "second:x": np.nan}
             ),
@@ -161,7 +167,7 @@ log1pexp = Exercise(
             "second derivative lost",
             "The first derivative is there, the second is None: the rule does not depend on x in a "
             "way that a tape can follow. Write it in TensorFlow ops of x, without stop_gradient.",
-            pattern="none",
+            answer=lambda c: first_derivative_only(c, sigmoid(c.arrays["x"])),
         ),
         stopped(lambda x: np.logaddexp(0.0, x), lambda x: sigmoid(x) * sigmoid(-x)),
         in_float32(numeric(lambda c: without(log1pexp_truth(c), "value"))),
@@ -376,7 +382,7 @@ cube = Exercise(
             "The first derivative is right and the second is None: the rule does not depend on x "
             "in a way that a tape can follow. Something in it stops the gradient or leaves "
             "TensorFlow.",
-            pattern="none",
+            answer=lambda c: first_derivative_only(c, 3 * c.arrays["x"] ** 2),
         ),
         Mistake(
             "upstream lost in the second rule",
@@ -600,8 +606,14 @@ RULES = {
     "a straight line": "lambda z, theta: 0.3 * z + theta",
     # For float64: half a step of float32 in theta shows in the wave's fourth digit.
     "a steep wave": "lambda z, theta: 0.3 * z + 0.2 * tf.sin(10000.0 * theta)",
+    # Below zero the root has a value and no derivative: whoever differentiates the way gets NaN,
+    # with x0 stopped or not. At the fixed point, which is positive, all is smooth.
+    "a root on whose way there is no derivative": (
+        "lambda z, theta: 0.2 * z + theta + 0.1 * tf.sqrt(theta * tf.nn.relu(z))"
+    ),
 }
 STEEP = 10000.0
+ROOT = "a root on whose way there is no derivative"
 
 
 def step(rule, z, theta):
@@ -613,6 +625,8 @@ def step(rule, z, theta):
         return 0.3 * z + theta
     if rule == "a steep wave":
         return 0.3 * z + 0.2 * np.sin(STEEP * theta)
+    if rule == ROOT:
+        return 0.2 * z + theta + 0.1 * np.sqrt(theta * np.maximum(z, 0.0))
     return theta * np.cos(z) + 1.0
 
 
@@ -622,6 +636,8 @@ def step_jacobian(rule, z, theta):
         return np.roll(np.diag(0.3 * np.cos(z)), 1, axis=0)
     if rule in ("a straight line", "a steep wave"):
         return 0.3 * np.eye(z.size)
+    if rule == ROOT:
+        return np.diag(0.2 + 0.05 * np.sqrt(theta / z))
     return np.diag(np.ravel(-theta * np.sin(z)))
 
 
@@ -631,6 +647,8 @@ def theta_pull(rule, theta, z, upstream):
         return upstream
     if rule == "a steep wave":
         return upstream * 0.2 * STEEP * np.cos(STEEP * theta)
+    if rule == ROOT:
+        return upstream * (1.0 + 0.05 * np.sqrt(z / theta))
     pulled = upstream * np.cos(z)
     return np.asarray(np.sum(pulled) if rule == "one theta for all" else pulled)
 
@@ -644,13 +662,14 @@ def settled(case):
 
 def fixed_point_cases(rng):
     cases = []
-    cosine, coupled, shared, line, steep = RULES
+    cosine, coupled, shared, line, steep, root = RULES
     both = ("value", "gradient")
     rows = (
         (cosine, cosine, (3,), "float32", "value", EAGER, ("value",)),
         (coupled, coupled, (4,), "float32", "value", EAGER, ("value",)),
         (f"{line} for each of three", line, (3,), "float32", "gradient", INSIDE, ("gradient",)),
         (f"five {coupled}", coupled, (5,), "float32", "gradient", EAGER, ("gradient",)),
+        (root, root, (3,), "float32", "gradient", EAGER, ("gradient",)),
         ("float64", steep, (2,), "float64", "robust", EAGER, both),
         ("a scalar", cosine, (), "float32", "robust", EAGER, both),
         (f"a batch, {shared}", shared, (2, 3), "float32", "robust", EAGER, both),
@@ -659,6 +678,7 @@ def fixed_point_cases(rng):
         theta = uniform(rng, 0.15, 0.3, () if rule == shared else shape, dtype)
         theta = between(theta) if rule == steep else theta
         start = away(normal(rng, shape, dtype), (0.0,), 0.2)
+        start = -uniform(rng, 500.0, 1000.0, shape) if rule == root else start
         inputs = {"f": Source(RULES[rule]), "x0": start, "theta": theta}
         upstream, options = beyond(like(rng, start)), {"rule": rule}
         cases.append(Case(name, inputs, upstream, part, modes, wants, options=options))
@@ -690,6 +710,15 @@ def fixed_point_truth(case):
     return truth
 
 
+def is_root(case):
+    return case.options["rule"] == ROOT
+
+
+def on_the_way(case):
+    """The gradient to theta through all iterations, where they begin without a derivative."""
+    return np.full(case.arrays["theta"].shape, np.nan)
+
+
 def of_gradient(answer):
     return lambda case: answer(case) if "gradient" in case.wants else {}
 
@@ -719,6 +748,13 @@ fixed_point = Exercise(
             "does not depend on where you start. Put the iteration inside a function with a rule "
             "of its own.",
             answer=of_gradient(lambda c: {"gradient to x0": "through the iterations"}),
+        ),
+        Mistake(
+            "unrolled, x0 stopped",
+            "Nothing reaches x0, but theta's gradient still runs back through the iterations: it "
+            "is NaN where f has no derivative on the way to the fixed point. Only f at the fixed "
+            "point counts. Cut all of the way off, and give theta's gradient a rule.",
+            answer=lambda c: {"gradient:theta": on_the_way(c)} if is_root(c) else {},
         ),
         Mistake(
             "one step only",

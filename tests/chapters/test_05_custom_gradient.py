@@ -185,6 +185,13 @@ def gradient(tf, f, x, **tape_options):
     return tape.gradient(y, x)
 
 
+def first_and_second(tf, f, x):
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        first = gradient(tf, f, x)
+    return first.numpy(), outer.gradient(first, x).numpy()
+
+
 def test_the_documented_rule_under_one_tape_and_under_a_persistent_one(tf):
     @tf.custom_gradient
     def documented(x):
@@ -192,9 +199,14 @@ def test_the_documented_rule_under_one_tape_and_under_a_persistent_one(tf):
         return tf.math.log(1 + e), lambda upstream: upstream * (1 - 1 / (1 + e))
 
     x = tf.constant(100.0)
-    assert gradient(tf, documented, x) == 1.0
-    assert gradient(tf, tf.function(documented), x) == 1.0
-    assert np.isnan(gradient(tf, tf.function(documented), x, persistent=True))
+    traced = tf.function(documented)
+    assert gradient(tf, documented, x) == gradient(tf, documented, x, persistent=True) == 1.0
+    assert gradient(tf, traced, x) == 1.0
+    assert np.isnan(gradient(tf, traced, x, persistent=True))
+    assert first_and_second(tf, documented, x)[0] == 1.0
+    assert np.isnan(
+        [*first_and_second(tf, documented, x)[1:], *first_and_second(tf, traced, x)]
+    ).all()
 
 
 def test_the_solution_is_right_under_a_persistent_tape(tf):
@@ -411,6 +423,8 @@ def numpy_softsign(x):
 WRONG = (
     *SINGLE,
     ("numpy_softsign", DROPPED),
+    # Of these no number tells but where f has no derivative on the way to its fixed point.
+    *(("fixed_point", a) for a in (WRITTEN.STOPPED, WRITTEN.FROM_ZEROS, WRITTEN.STOPPED_LATE)),
     (
         "fixed_point",
         WRITTEN.FIXED.replace(
@@ -453,6 +467,7 @@ RIGHT = (
     *TRIED.solved(WRONG),
     ("log1pexp", inner(SHIFTED, f"lambda up: up * {HALF}")),
     ("numpy_softsign", BY_VALUE),
+    *(("fixed_point", answer) for answer in (WRITTEN.FIXED, WRITTEN.NEWTON, WRITTEN.SERIES)),
 )
 
 
