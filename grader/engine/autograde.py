@@ -65,6 +65,10 @@ class EngineAutograde(Found):
             self.log.error("%s", trouble.advice(error))
             raise NbGraderException(trouble.advice(error)) from error
         self.stopped = False
+        for each in done.outcomes:
+            if each.state != outcome.SKIPPED:
+                for note in each.notes:
+                    self.log.warning("%s, %s: %s", each.assignment, each.student, note)
         faults = [each for each in done.outcomes if each.state == outcome.FAULT]
         for each in faults:
             self.log.error("%s, %s: %s", each.assignment, each.student, each.reason)

@@ -37,8 +37,6 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]
             if one is not None:
                 _restore(cell, one, notes)
         _deleted(nb, wanted, notes)
-        for note in notes:
-            self.log.warning(note)
         return nb, resources
 
 
