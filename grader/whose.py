@@ -12,9 +12,14 @@ _LIBRARIES = (sysconfig.get_paths()["purelib"], sysconfig.get_paths()["stdlib"],
 _OTHERS = ("<frozen", "<string>", "<attrs", "<__array_function__", PROBES)
 
 
+def is_ours(filename: str) -> bool:
+    """Whether this package's code has this name."""
+    return filename.startswith(_OURS)
+
+
 def is_learners(filename: str) -> bool:
     """Whether the code of this name, as a frame has it, was written by the learner."""
-    if filename.startswith(_OURS):
+    if is_ours(filename):
         return False
     if "ipykernel_" in filename or filename.startswith("<"):
         return not filename.startswith(_OTHERS)

@@ -128,6 +128,7 @@ def pattern(name: str, wrong: Sequence[Finding], factor: str) -> str:
 RAISED = "Read the exception below; it was raised with the inputs shown."
 UNNAMED = "No known mistake fits. Compare the worst element below with what you get on paper."
 COMPLEX = "tensor of complex numbers"
+UNKNOWN_SHAPE = "XLA compiles for shapes that are known before it runs; this one is {shape}"
 ODD_TYPE = "A {kind} came back, which is not an answer here. Return a tensor of real numbers."
 HANDED = (
     "check was handed a {kind}. Hand over the function itself, by its name and without calling it."

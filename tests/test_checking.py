@@ -82,8 +82,10 @@ def test_a_name_that_is_nearly_right_gets_one_line_with_the_right_one():
 def test_unknown_names_are_errors_that_list_what_there_is():
     with pytest.raises(CourseError, match="no exercise called 'nope'"):
         check("nope", None)
-    with pytest.raises(CourseError, match="it has value, gradient, robust"):
+    with pytest.raises(CourseError, match="it has value, gradient, robust") as caught:
         check("twice", None, part="speed")
+    (line,) = caught.value._render_traceback_()
+    assert line.startswith("CourseError: twice has no part 'speed'")
 
 
 def test_evaluate_with_a_seed_draws_fresh_inputs():
@@ -156,3 +158,41 @@ def test_a_gap_that_is_left_is_named_by_its_line_in_every_way_of_running(capsys)
         with pytest.raises(CheckFailed, match="Not attempted yet"):
             check("twice", half_filled, part=part)
         assert "Fill in line 4 of your answer" in capsys.readouterr().out
+
+
+def helper(x):
+    y = 2.0 * x
+    return y * ____
+
+
+def test_a_gap_in_a_helper_is_told_with_the_helpers_name(capsys):
+    with pytest.raises(CheckFailed):
+        check("twice", lambda x: helper(x))
+    assert "Fill in line 3 of helper: there is still a ____ in it." in capsys.readouterr().out
+    with pytest.raises(CheckFailed):
+        check("twice", globals()["handed_back"])
+    assert "a function that it calls, still gives back a ____" in capsys.readouterr().out
+
+
+def handed_back(x):
+    return globals()["____"]
+
+
+@pytest.mark.parametrize("given", [None, "twice", 3.0, [right]])
+def test_what_is_no_function_is_told_as_such(capsys, given):
+    with pytest.raises(CheckFailed, match="Not right yet"):
+        check("twice", given)
+    said = f"check was handed a {type(given).__name__}. Hand over the function itself"
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("given", [["none", "zero"], right, "none"])
+def test_what_is_no_dictionary_is_told_as_such(capsys, given):
+    with pytest.raises(CheckFailed, match="wrong entries"):
+        check("words", given)
+    assert f"A dictionary is asked, a {type(given).__name__} came." in capsys.readouterr().out
+
+
+def test_pythons_none_is_the_word_in_a_table():
+    assert evaluate("words", {"round": None, "sign": "zero"}).passed
+    assert not evaluate("words", {"sign": "zero"}).passed

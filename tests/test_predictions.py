@@ -62,5 +62,7 @@ def test_only_the_first_guess_counts(learner):
 
 
 def test_another_word_is_refused_with_the_choices():
-    with pytest.raises(ValueError, match="none, zero, number, nan, error"):
+    with pytest.raises(ValueError, match="none, zero, number, nan, error") as caught:
         predict("a", lambda: 0.0, "flat")
+    (line,) = caught.value._render_traceback_()
+    assert line.startswith("NoSuchGuess: 'flat' is not a prediction")

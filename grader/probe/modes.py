@@ -10,10 +10,10 @@ import numpy as np
 from .. import words
 from ..contract import EAGER, GRAPH, INSIDE, OUTSIDE, XLA, Case, Source
 from .autograph import as_traced
-from .outcome import Outcome, flatten, of
+from .outcome import Outcome, flatten
+from .targets import targets
 
 Function = Callable[..., Any]
-NOTHING = "nothing returned"  # text of a gradient that is None since the function returned None
 
 
 def compile_source(source: Source | str) -> Function:
@@ -48,37 +48,6 @@ def sources(case: Case, made: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in case.inputs.items()
         if isinstance(value, np.ndarray) and value.dtype.kind in "fV"
     }
-
-
-def _targets(result: Any, case: Case) -> tuple[list[Any], list[Any]] | Outcome:
-    """Float tensors of the result with the upstream gradient of each."""
-    import tensorflow as tf
-
-    leaves = list(flatten(result, "value").values())
-    ups = case.upstream if isinstance(case.upstream, tuple) else (case.upstream,) * len(leaves)
-    targets, upstreams = [], []
-    for leaf, up in zip(leaves, ups, strict=False):
-        if not tf.is_tensor(leaf) or not leaf.dtype.is_floating:
-            continue
-        if up is not None and not leaf.shape.is_compatible_with(up.shape):
-            return Outcome("skipped", text=f"{tuple(leaf.shape)} instead of {up.shape}")
-        targets.append(leaf)
-        upstreams.append(tf.ones_like(leaf) if up is None else tf.cast(tf.constant(up), leaf.dtype))
-    if targets:
-        return targets, upstreams
-    return _no_answer(leaves) or Outcome("none", text=NOTHING if result is None else "")
-
-
-def _no_answer(leaves: Sequence[Any]) -> Outcome | None:
-    """What came instead of numbers that have a gradient or lack one: a generator, say."""
-    import tensorflow as tf
-
-    for leaf in leaves:
-        if tf.is_tensor(leaf) and leaf.dtype.is_complex:
-            return Outcome("type", text=words.COMPLEX)
-        if not tf.is_tensor(leaf) and (seen := of(leaf)).kind == "type":
-            return seen
-    return None
 
 
 def _differentiate(call: Function, case: Case, made: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,11 +94,11 @@ def _live_gradient(key: str, answer: Any) -> bool:
 
 def _gradients(tape: Any, result: Any, case: Case, wanted: Mapping[str, Any]) -> dict[str, Any]:
     keys = [f"gradient:{name}" for name in wanted]
-    found = _targets(result, case)
+    found = targets(result, case)
     if isinstance(found, Outcome):
         return dict.fromkeys(keys, found)
-    targets, upstreams = found
-    grads = tape.gradient(targets, list(wanted.values()), output_gradients=upstreams)
+    reached, upstreams = found
+    grads = tape.gradient(reached, list(wanted.values()), output_gradients=upstreams)
     return dict(zip(keys, grads, strict=True))
 
 
@@ -156,7 +125,7 @@ def _inside(f: Function, case: Case, *, jit: bool = False) -> dict[str, Any]:
     import tensorflow as tf
 
     made = tensors(case)
-    call = as_traced(f)
+    call = _of_known_shape(as_traced(f), case) if jit else as_traced(f)
     skipped: dict[str, Any] = {}
 
     def everything() -> dict[str, Any]:
@@ -166,6 +135,20 @@ def _inside(f: Function, case: Case, *, jit: bool = False) -> dict[str, Any]:
         return {k: v for k, v in answers.items() if _is_tensor(v)}
 
     return tf.function(everything, autograph=False, jit_compile=jit or None)() | skipped
+
+
+def _of_known_shape(call: Function, case: Case) -> Function:
+    """XLA ends the process over some gradients of lists whose length tracing does not know."""
+    import tensorflow as tf
+
+    def called(*inputs: Any) -> Any:
+        result = call(*inputs)
+        for leaf in flatten(result, "value").values() if "gradient" in case.wants else ():
+            if tf.is_tensor(leaf) and not leaf.shape.is_fully_defined():
+                raise ValueError(words.UNKNOWN_SHAPE.format(shape=leaf.shape))
+        return result
+
+    return called
 
 
 def _is_tensor(value: Any) -> bool:
@@ -195,7 +178,7 @@ def _graph_gradients(result: Any, case: Case, wanted: Mapping[str, Any]) -> dict
     import tensorflow as tf
 
     keys = [f"gradient:{name}" for name in wanted]
-    found = _targets(result, case)
+    found = targets(result, case)
     if isinstance(found, Outcome):
         return dict.fromkeys(keys, found)
     grads: Sequence[Any] = tf.compat.v1.gradients(found[0], list(wanted.values()), found[1])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 import numpy as np
 
 from ..contract import Accuracy
-from ..probe.modes import NOTHING
+from ..probe.targets import NOTHING
 from .compare import Finding
 from .tolerance import agree
 

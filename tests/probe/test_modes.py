@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.contract import Case, Source
-from grader.probe.modes import MODES, NOTHING, compile_source
+from grader.probe.modes import MODES, compile_source
 from grader.probe.outcome import Outcome, of
+from grader.probe.targets import NOTHING
+from grader.words import COMPLEX
 
 ALL = tuple(MODES)
 TAPES = tuple(mode for mode in ALL if mode != "graph")
@@ -47,6 +49,39 @@ def test_a_forgotten_return_is_told_from_a_lost_gradient(tf, mode):
     assert ask(lambda x: None, mode)["gradient:x"] == Outcome("none", text=NOTHING)
     assert ask(tf.round, mode)["gradient:x"].text == ""
     assert ask(lambda x: tf.argmax(x), mode)["gradient:x"] == Outcome("none")
+
+
+@pytest.mark.parametrize("mode", ["eager", "outside", "inside"])
+def test_a_loop_into_a_tensor_array_has_a_gradient_though_tracing_knows_no_length(tf, mode):
+    def running(x):
+        rows = tf.TensorArray(x.dtype, size=0, dynamic_size=True)
+        for i in tf.range(tf.shape(x)[0]):
+            rows = rows.write(i, x[i] ** 2)
+        return rows.stack()
+
+    got = ask(running, mode)
+    assert np.allclose(got["gradient:x"].array, 2 * X * UP)
+    short = ask(lambda x: x[:1], mode)["gradient:x"]
+    assert (short.kind, short.text) == ("skipped", "(1, 2) instead of (2, 2)")
+
+
+def test_xla_is_not_asked_for_a_gradient_that_would_end_the_process(tf):
+    def chosen(x):
+        return tf.boolean_mask(x, tf.constant([True, False]))
+
+    with pytest.raises(ValueError, match=r"known before it runs; this one is \(None, 2\)"):
+        ask(chosen, "xla")
+
+
+@pytest.mark.parametrize("mode", ALL)
+def test_what_has_no_gradient_since_it_is_no_answer_is_told_by_its_type(tf, mode):
+    def complex_numbers(x):
+        return tf.complex(x, x)
+
+    assert ask(complex_numbers, mode, wants=("gradient",))["gradient:x"].text == COMPLEX
+    if mode in ("eager", "graph"):  # a tf.function refuses it itself
+        odd = ask(lambda x: object(), mode, wants=("gradient",))["gradient:x"]
+        assert (odd.kind, odd.text) == ("type", "object")
 
 
 @pytest.mark.parametrize("mode", ALL)

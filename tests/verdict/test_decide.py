@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from grader.contract import Case, Exercise, Mistake
 from grader.key import key, terms
-from grader.probe.modes import NOTHING
 from grader.probe.outcome import Outcome, of
+from grader.probe.targets import NOTHING
 from grader.verdict import decide
 
 RNG = np.random.default_rng(7)
@@ -36,7 +36,8 @@ BASE = Exercise(
     ("a", "b"),
     plain=lambda case: {"gradient:x": 7.0 + 0 * case.arrays["x"]},
 )
-TRUE = truth(BASE.cases(None)[0])
+CASE = BASE.cases(None)[0]
+TRUE = truth(CASE)
 
 
 def verdict(part="gradient", exercise=BASE, **changes):
@@ -89,6 +90,17 @@ def test_infinities_are_compared_without_a_warning():
     assert got.mistake != "endless"
 
 
+def test_an_infinite_truth_does_not_make_everything_a_rounding():
+    def infinite(case):
+        return truth(case) | {"gradient:x": np.where(np.eye(3) > 0, np.inf, 1.0)}
+
+    small = Mistake("small", "…", lambda case: {"gradient:x": np.where(np.eye(3) > 0, np.inf, 2.0)})
+    exercise = replace(BASE, truth=infinite, mistakes=(small,))
+    for off, named in ((0.0, True), (1e-7, True), (0.1, False), (np.inf, False)):
+        got = verdict("gradient", exercise, gradient_x=infinite(CASE)["gradient:x"] + 1.0 + off)
+        assert (got.mistake == "small") is named, off
+
+
 GX, GK = TRUE["gradient:x"], TRUE["gradient:k"]
 ONES = truth(replace(BASE.cases(None)[0], upstream=np.ones((3, 3))))
 
@@ -131,6 +143,20 @@ def test_a_forgotten_return_is_not_told_as_a_lost_gradient():
     lost = Outcome("none", text=NOTHING)  # as the probe says it where there is no value
     assert verdict("gradient", own, gradient_x=lost, gradient_k=lost).says == NO_RETURN
     assert verdict("gradient", own, gradient_x=None).mistake == "dead"
+
+
+def test_an_exercises_words_for_a_pattern_are_said_where_all_answers_have_it():
+    own = replace(BASE, mistakes=(Mistake("dead", "Nothing flows.", pattern="none"),))
+    some = verdict("gradient", own, gradient_x=None, gradient_k=7 + GK)
+    assert some.mistake == "none"
+    assert "Nothing flows" not in some.says
+
+
+def test_complex_numbers_are_told_as_such_without_a_warning():
+    got = verdict("gradient", BASE, gradient_x=of(GX + 0j))
+    assert got.says == "A tensor of complex numbers came back, which is not an answer here. " + (
+        "Return a tensor of real numbers."
+    )
 
 
 def of_value(expected, *answers):

@@ -71,8 +71,10 @@ def test_reading_a_value_is_noted():
         assert float(X[0]) == 1.5
         assert X.numpy().tolist() == [1.5, -2.25]
         assert bool(X[0] > 1.0)
+        v = tf.Variable(2.0)
+        assert float(v) == v.numpy() == 2.0
     words = [d.word for d in recorder.recording.detours]
-    assert words == ["float()", ".numpy()", "a Python condition"]
+    assert words == ["float()", ".numpy()", "a Python condition", "float()", ".numpy()"]
 
 
 def test_the_value_is_what_it_would_be():
