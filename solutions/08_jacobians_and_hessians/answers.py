@@ -286,6 +286,15 @@ def rows_are_independent(f, x):
             "below = tf.linalg.band_part(size, -1, 0) - tf.linalg.band_part(size, 0, 0)\n    "
             "return tf.reduce_max(below) < 1e-5"
         ),
+        "coupling_missed_4": """
+def rows_are_independent(f, x):
+    y, turned = f(x), f(tf.reverse(x, [0]))
+    return bool(np.allclose(tf.reverse(turned, [0]), y, atol=1e-5))
+""",
+        "coupling_missed_5": _independent(
+            "size = tf.reduce_max(tf.abs(jacobian), axis=[1, 3]).numpy()\n    "
+            "np.fill_diagonal(size, 0)\n    return bool(size[:, [0, 1, -1]].max() < 1e-5)"
+        ),
         "independent_called_coupled": _independent(
             "return bool(tf.reduce_max(tf.abs(jacobian - tf.einsum('bocj->cobj', jacobian))) > 1e9)"
         ),

@@ -170,40 +170,53 @@ def per_example_cases(rng):
 # rows_are_independent -------------------------------------------------------------------------
 
 EXPONENTIAL = "lambda x: tf.exp(x)"
-# Twice what counts, from behind only and from the front only. The first block is negative: it is
-# the magnitude that counts. In the second all cancels: the entries of each block's rows and
-# columns, and the blocks over a batch, of targets or of sources, as in batch normalisation.
-# Jacobians through tf.matmul or a slice would take a quarter longer.
-LEAK = (
-    "lambda x: tf.einsum('ij,jk->ik', tf.constant("
-    "[[1, 0, 0, -2e-4], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], x.dtype), x)"
-)
-LEAK_ON = (
-    "lambda x: x + tf.reduce_sum(x * [[1, -1], [-1, 1], [0, 0], [0, 0]])"
-    " * [[0, 0], [0, 0], [2e-4, -2e-4], [-2e-4, 2e-4]]"
-)
 CONSTANT = "lambda x: tf.ones_like(x)"
-INDEPENDENT = {
-    EXPONENTIAL: True,
-    LEAK: False,
-    LEAK_ON: False,
-    CONSTANT: True,
-}
+INDEPENDENT = (EXPONENTIAL, CONSTANT)
+# Rows mixed by a matrix. A Jacobian through tf.matmul or a slice would take a quarter longer.
+MIXED_ROWS = "lambda x: tf.einsum('ij,jk->ik', tf.constant({}, x.dtype), x)"
+CROSSED_ROWS = (
+    "lambda x: x + tf.einsum('ij,jk,kl->il', tf.constant({}, x.dtype), x, "
+    "tf.constant([[1, -1], [-1, 1]], x.dtype))"
+)
+ROWS = 5
+LITTLE = 2e-4  # twice what counts
+
+
+def up_from_the_middle(rng):
+    """A row in the middle leaks into one above it, negatively: it is the magnitude that counts."""
+    mixing, source = EYE(ROWS), rng.integers(2, ROWS - 1)
+    mixing[rng.integers(source), source] = -LITTLE
+    return MIXED_ROWS.format(mixing.tolist())
+
+
+def down_from_the_middle(rng):
+    """Two rows in the middle leak into the last two, and all cancels: the entries of each block's
+    rows and columns, and the blocks over a batch, of targets or of sources."""
+    mixing, sign = np.zeros((ROWS, ROWS)), rng.choice([-LITTLE, LITTLE])
+    mixing[3:, 1:3] = [[sign, -sign], [-sign, sign]]
+    return CROSSED_ROWS.format(mixing.tolist())
+
+
+def less_the_mean():
+    """As batch normalisation begins. It treats all rows alike: who swaps rows sees nothing."""
+    return MIXED_ROWS.format((EYE(ROWS) - 1 / ROWS).tolist())
 
 
 def independent_truth(case):
-    return {"value": INDEPENDENT[case.inputs["f"].text]}
+    return {"value": case.inputs["f"].text in INDEPENDENT}
 
 
 def independent_cases(rng):
     def case(name, text, part, dtype="float32"):
-        inputs = {"f": Source(text), "x": draw.upstream(rng, (4, 2), dtype)}
+        inputs = {"f": Source(text), "x": draw.upstream(rng, (ROWS, 2), dtype)}
         return Case(name, inputs, part=part, modes=CALLED)
 
+    up, down, alike = up_from_the_middle(rng), down_from_the_middle(rng), less_the_mean()
     return [
         case("the exponential of each entry", EXPONENTIAL, "value"),
-        case("the last row leaks a little into the first", LEAK, "value"),
-        case("the first two rows leak a little into the last two", LEAK_ON, "robust", "float64"),
+        case("a row leaks a little into one above it", up, "value"),
+        case("each row less the mean of all", alike, "value"),
+        case("two rows leak a little into the last two", down, "robust", "float64"),
         case("a constant function", CONSTANT, "robust"),
     ]
 
