@@ -38,6 +38,7 @@ CLEAR_V = "v.assign(tf.where(mask, v, tf.zeros_like(v)))"
 BACK_M = "m.assign(tf.where(mask, m, old_m))"
 BACK_V = "v.assign(tf.where(mask, v, old_v))"
 BACK = f"{BACK_M}\n    {BACK_V}"
+BACK_ALL = f"{BACK}\n    variable.assign(tf.where(mask, variable, old))"
 
 
 def _slots(clear=CLEAR_M, restore=BACK):
@@ -227,6 +228,9 @@ def freeze_by_slots(optimizer, variable, mask):
 def restore_slots(optimizer, variable, saved):
     pass
 """,
+        "weights_put_back": _slots("saved += (tf.identity(variable),)", BACK_ALL).replace(
+            "old_m, old_v = saved", "old_m, old_v, old = saved"
+        ),
         "v_cleared_and_m_kept": _slots(CLEAR_V),
         "nothing_restored": _slots(restore="pass"),
         "v_not_restored": _slots(restore=BACK_M),

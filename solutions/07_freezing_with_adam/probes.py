@@ -16,15 +16,19 @@ def _moved(before, after, mask):
 
 
 class _Record:
-    """Collects weights and the motion of frozen entries, one row per phase or step."""
+    """Collects weights and the motion of frozen entries, one row per phase or step.
+
+    stepped: the weights after the last step, where something else came after it.
+    """
 
     def __init__(self):
         self.weights, self.moves, self.count = [], [], 0
 
-    def add(self, before, after, mask):
+    def add(self, before, after, mask, stepped=None):
+        stepped = after if stepped is None else stepped
         self.weights.append(after)
-        self.moves.append(np.where(mask, 0, after - before).astype(after.dtype))
-        self.count += _moved(before, after, mask)
+        self.moves.append(np.where(mask, 0, stepped - before).astype(after.dtype))
+        self.count += _moved(before, stepped, mask) + _moved(stepped, after, mask)
 
     def answers(self):
         return {
@@ -73,10 +77,11 @@ def by_slots(answer, case, mode):
         for gradient in gradients:
             masked = tf.constant(np.where(mask, gradient, 0).astype(gradient.dtype))
             optimizer.apply_gradients([(masked, variable)])
+        stepped = variable.numpy()  # before restore_slots, which could put weights back
         gap = restore(optimizer, variable, saved)
         if _blank(gap):
             return {"weights": gap, "moves of frozen entries": gap}
-        record.add(before, variable.numpy(), mask)
+        record.add(before, variable.numpy(), mask, stepped)
         pairs = zip(slots, _slots(optimizer, variable), strict=True)
         lost += sum(_moved(old, new, mask) for old, new in pairs)
     return {**record.answers(), "moments not put back": lost}

@@ -165,7 +165,7 @@ def drift_cases(rng):
 MOVES, MOVED = "moves of frozen entries", "frozen entries that moved"
 
 
-def by_slots(case, *, clear=("m",), restore=("m", "v"), everywhere=False):
+def by_slots(case, *, clear=("m",), restore=("m", "v"), everywhere=False, weights_back=False):
     """v1 Adam over the phases of a case, with the frozen entries' moments treated as told."""
     a, p = case.arrays, case.options
     w, t = a["weights"].copy(), 0
@@ -186,8 +186,9 @@ def by_slots(case, *, clear=("m",), restore=("m", "v"), everywhere=False):
         for name in back:
             old = saved[name]
             slots[name] = old if everywhere else np.where(mask, slots[name], old)
-        weights.append(w)
         moves.append(np.where(mask, 0.0, w - start))
+        w = np.where(mask, w, start) if weights_back and back else w
+        weights.append(w)
     return {"weights": np.stack(weights), MOVES: np.stack(moves)}
 
 
@@ -668,6 +669,12 @@ EXERCISES = [
                 "The frozen entries drift: a zero gradient alone leaves their first moment "
                 "standing, and Adam steps by it. Set it to zero for the time of the freeze.",
                 _slots_mistake(clear=(), restore=()),
+            ),
+            Mistake(
+                "weights put back",
+                "The frozen entries move at every step of the freeze, and restore_slots puts them "
+                "back at its end. They are to stay: clear their first moments before the steps.",
+                _slots_mistake(clear=(), weights_back=True),
             ),
             Mistake(
                 "v cleared and m kept",
