@@ -61,6 +61,7 @@ def _box(index: int, node: Node, blamed: bool) -> Box:
 
 def _connect(drawn: Picture, done: Run, flow: Flow, on_way: set[int], culprits: set[int]) -> None:
     sources = {s.key for s in done.sources}
+    fine = all(status == "alive" for status in done.status.values())
     for index in sorted(on_way):
         for position, key in enumerate(flow.keys_in(index)):
             maker = flow.producer.get(key)
@@ -69,6 +70,8 @@ def _connect(drawn: Picture, done: Run, flow: Flow, on_way: set[int], culprits: 
                 start = EARLIER
             if start and _is_data(flow.recording.nodes[index], position):
                 state = _state(flow, index, position, key, culprits)
+                if state == "none" and fine:  # the zeros_like of a where, say: nobody's fault
+                    state = "off"
                 drawn.arrows.append(Arrow(start, f"n{index}", state))
     ends = {flow.recording.key(t): "alive" for t in done.targets}
     for key in ends or _foreign_ends(done, flow):

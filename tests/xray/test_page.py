@@ -31,6 +31,18 @@ def test_the_graph_is_drawn_and_described():
     assert "round to *: alive" in alt
 
 
+def test_a_way_without_a_gradient_is_no_cut_where_all_inputs_have_one():
+    def safe(a, b):
+        fine = b != 0
+        return tf.where(fine, a / tf.where(fine, b, tf.ones_like(b)), tf.zeros_like(a))
+
+    alt = svg(html(safe, X, tf.constant([0.0, 3.0]))).attrib["aria-label"]
+    assert "b to ones_like: no gradient arrives" in alt
+    assert "None" not in alt
+    alt = svg(html(lambda x: tf.ones_like(x) * 2.0, X)).attrib["aria-label"]
+    assert "x to ones_like: None" in alt
+
+
 def test_names_are_escaped():
     page = html(lambda d: d["<b>&"] * 2.0, {"<b>&": X})
     assert "<b>&'" not in page
