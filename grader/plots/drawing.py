@@ -125,7 +125,7 @@ def _arrows(axis: Axes, jumps: list[Jump]) -> None:
         return
     for jump in jumps:
         style = {"arrowstyle": "-|>", "color": TRUE.light, "lw": 1.6, "shrinkA": 0, "shrinkB": 0}
-        axis.annotate("", (jump.x, jump.mass), (jump.x, 0.0), arrowprops=style)
+        axis.annotate("", (jump.x, jump.mass), (jump.x, 0.0), arrowprops=style, zorder=6)
     labelled = jumps if len(jumps) <= 12 else []
     for jump in labelled:
         axis.annotate(
@@ -135,6 +135,8 @@ def _arrows(axis: Axes, jumps: list[Jump]) -> None:
             textcoords="offset points",
             color=TRUE.light,
             va="top" if jump.mass > 0 else "bottom",
+            bbox={"facecolor": PAPER.light, "edgecolor": "none", "pad": 0.4, "alpha": 0.85},
+            zorder=6,  # a surrogate may run through it
         )
 
 
