@@ -115,6 +115,15 @@ def difference(prod, box):
     b = np.prod(box, axis=0)
     return tf.constant(1.0 - np.prod(prod, axis=1)[:, None] / b)
 """,
+        "NumPy_detour_3": """
+def difference(prod, box):
+    p, b = tf.reduce_prod(prod, axis=1), tf.reduce_prod(box, axis=0)
+    table = np.zeros((p.shape[0], b.shape[0]), prod.dtype.as_numpy_dtype)
+    for i in range(len(table)):
+        for j in range(len(table[i])):
+            table[i, j] = (b[j] - p[i]) / b[j]
+    return tf.constant(table)
+""",
         "sum_for_product": """
 def difference(prod, box):
     p, b = tf.reduce_sum(prod, axis=1)[:, None], tf.reduce_sum(box, axis=0)
@@ -215,6 +224,19 @@ def running_energy(steps):
         box.assign_add(step * step)
         sums.append(box.read_value())
     return tf.stack(sums)
+""",
+        "none_2": """
+def running_energy(steps):
+    squares = lambda s: np.cumsum(s * s)
+    return tf.numpy_function(squares, [steps], steps.dtype)
+""",
+        "NumPy_detour": """
+def running_energy(steps):
+    return tf.constant(np.cumsum(np.square(steps)))
+""",
+        "NumPy_detour_2": """
+def running_energy(steps):
+    return tf.constant(np.cumsum(steps.numpy() ** 2))
 """,
         "reversed_cumulation": """
 def running_energy(steps):
@@ -492,6 +514,14 @@ def gradient_or_zeros(f, x):
         y = f(x)
     gradient = tape.gradient(y, x)
     return tf.zeros_like(y) if gradient is None else gradient
+""",
+        "one_zero": """
+def gradient_or_zeros(f, x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    gradient = tape.gradient(y, x)
+    return 0.0 if gradient is None else gradient
 """,
         "raises_no_such_option": """
 def gradient_or_zeros(f, x):

@@ -15,6 +15,10 @@ TAPES = "Tapes beside tapes, tapes in tapes"
 CAUSES = "Six broken tapes"
 # Tracing is what takes time: what differs in its input alone is called directly.
 BOTH, CALLED, TRACED = ("eager", "outside"), ("eager",), ("outside",)
+# What is raised where a tensor that is being traced is handed to NumPy.
+IN_NUMPY = (
+    "has no attribute 'numpy'|numpy\\(\\) is only available|Cannot convert a symbolic|NumPy call"
+)
 
 
 def up(case: Case) -> np.ndarray:
@@ -154,16 +158,16 @@ difference = Exercise(
         ),
         Mistake(
             "assign",
-            "A variable that you assign to forgets the operations behind its value: the gradient "
-            "is None. Return a tensor computed from prod and box.",
+            "What you write into, a variable or a NumPy array, keeps values and forgets the "
+            "operations behind them: the gradient is None. Return a tensor computed from prod and "
+            "box.",
             pattern="none",
         ),
         Mistake(
             "NumPy detour",
             "The values leave TensorFlow on the way: what NumPy computes, no tape can see, and "
-            "tf.function refuses it. Use tf.reduce_prod.",
-            raises="has no attribute 'numpy'|numpy\\(\\) is only available|Cannot convert a "
-            "symbolic|NumPy call",
+            "tf.function refuses it. Use tf.reduce_prod, and make the table by broadcasting.",
+            raises=f"{IN_NUMPY}|setting an array element",
         ),
         Mistake(
             "sum for product",
@@ -250,8 +254,7 @@ energy = Exercise(
             "only half connected",
             "The second term leaves TensorFlow. Called directly this loses half of the gradient "
             "without a word; traced by tf.function it raises. Stay in TensorFlow.",
-            raises="has no attribute 'numpy'|numpy\\(\\) is only available|Cannot convert a "
-            "symbolic|NumPy call|must be real number",
+            raises=f"{IN_NUMPY}|must be real number",
         ),
         Mistake(
             "half forgotten",
@@ -327,9 +330,16 @@ running_energy = Exercise(
     mistakes=(
         Mistake(
             "none",
-            "The running sum lives in a variable. assign_add changes a value and leaves no "
-            "operation from steps to the result. Keep the total in a tensor.",
+            "No operation that the tape has recorded leads from steps to the result. A total that "
+            "lives in a variable, in NumPy or in a Python number is a value without its history: "
+            "assign_add, too, leaves none. Keep the total in a tensor.",
             pattern="none",
+        ),
+        Mistake(
+            "NumPy detour",
+            "The sum is computed by NumPy: no tape can see it, and tf.function refuses it. Use "
+            "TensorFlow's own operations; tf.cumsum is one.",
+            raises=IN_NUMPY,
         ),
         Mistake(
             "reversed cumulation",
@@ -558,7 +568,7 @@ CONNECTED = {
     "lambda x: tf.reduce_sum(x * tf.floor(x))": np.floor,
     "lambda x: 4.0 * x": lambda x: np.full_like(x, 4.0),
 }
-REDUCING = "lambda x: tf.reduce_sum(tf.round(x)) + 1.0"
+REDUCING = "lambda x: tf.reduce_sum(tf.round(x), axis=0) + 1.0"
 ENTRY_BY_ENTRY = (
     "lambda x: tf.floor(x)",
     "lambda x: tf.ones_like(x)",
@@ -577,7 +587,7 @@ def zeros_cases(rng):
     dead = [str(t) for t in rng.choice(ENTRY_BY_ENTRY, 2, replace=False)]
     return [
         case(live[0], (3,)),
-        case(REDUCING, (3,)),  # zeros of the shape of f(x) would be of another shape
+        case(REDUCING, (3, 2)),  # zeros of the shape of f(x) would be of another shape
         case(live[1], (2,), "robust", "float64", TRACED),
         case(live[2], (), "robust", modes=CALLED),
         case(dead[0], (2, 2), "robust", "float64", CALLED),
@@ -601,7 +611,13 @@ def _unwatched(case):
 
 
 def _shaped_as_f(case):
-    return {"value": np.zeros(())} if case.inputs["f"].text == REDUCING else zeros_truth(case)
+    reduced = case.inputs["f"].text == REDUCING
+    return {"value": np.zeros(case.arrays["x"].shape[1:])} if reduced else zeros_truth(case)
+
+
+def _one_zero(case):
+    dead = case.inputs["f"].text in UNCONNECTED
+    return {"value": np.zeros(())} if dead else zeros_truth(case)
 
 
 gradient_or_zeros = Exercise(
@@ -632,6 +648,12 @@ gradient_or_zeros = Exercise(
             "the shape of f(x)",
             "The zeros have the shape of f(x). They are asked in the shape and dtype of x.",
             answer=_shaped_as_f,
+        ),
+        Mistake(
+            "one zero",
+            "Where nothing is connected you return a single 0. A zero for every entry is asked, in "
+            "the shape and dtype of x: tf.zeros_like(x).",
+            answer=_one_zero,
         ),
     ),
     reread=TAPES,

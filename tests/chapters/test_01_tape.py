@@ -129,7 +129,7 @@ FUNCTIONS = {
     "tf.floor(x)": mp.floor,
     "tf.ones_like(x)": lambda v: v * 0 + 1,
     "tf.cast(x > 0.0, x.dtype)": lambda v: mp.mpf(v > 0),
-    "tf.reduce_sum(tf.round(x)) + 1.0": mp.nint,
+    "tf.reduce_sum(tf.round(x), axis=0) + 1.0": mp.nint,
     "tf.exp(0.5 * x)": lambda v: mp.exp(v / 2),
     "1.0 / x": lambda v: 1 / v,
     "tf.square(x)": lambda v: v * v,
