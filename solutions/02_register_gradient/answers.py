@@ -22,6 +22,10 @@ def square_grad(op, grad):
 def square_grad(op, grad):
     return 2.0 * op.inputs[0]
 """,
+        "no_gradient_returned": """
+def square_grad(op, grad):
+    2.0 * op.inputs[0] * grad
+""",
         "second_order_None": """
 def square_grad(op, grad):
     x = tf.stop_gradient(op.inputs[0])
@@ -162,6 +166,10 @@ def multiply_grad(op, grad):
         tf.reshape(tf.reduce_mean(grad * x, over_y), tf.shape(y)),
     )
 """,
+        "wrong_count_2": """
+def multiply_grad(op, grad):
+    grad * op.inputs[1], grad * op.inputs[0]
+""",
         "wrong_count": """
 def multiply_grad(op, grad):
     return grad * op.inputs[1]
@@ -249,38 +257,38 @@ def top_k_grad(op, grad_values, grad_indices):
     "return_contract": {
         "ok_words_in_capitals": """
 return_contract = {
-    "the int 0": "Attribute error", "a NumPy array": "Attribute error", "None": "None",
-    "[tensor]": "Number", "two tensors": "Value error", "a tensor of shape ()": "Value error",
+    "the int 0": "ATTRIBUTEERROR", "a NumPy array": "ATTRIBUTEERROR", "None": "None",
+    "[tensor]": "Number", "two tensors": "VALUEERROR", "a tensor of shape ()": "VALUEERROR",
 }
 """,
         "ok_built": """
-return_contract = dict.fromkeys(["two tensors", "a tensor of shape ()"], "value error")
-return_contract |= dict.fromkeys(["the int 0", "a NumPy array"], "attribute error")
+return_contract = dict.fromkeys(["two tensors", "a tensor of shape ()"], "ValueError")
+return_contract |= dict.fromkeys(["the int 0", "a NumPy array"], "AttributeError")
 return_contract |= {"None": "none", "[tensor]": "number"}
 """,
         "conversion_expected": """
 return_contract = {
     "the int 0": "number", "a NumPy array": "number", "None": "none", "[tensor]": "number",
-    "two tensors": "value error", "a tensor of shape ()": "value error",
+    "two tensors": "ValueError", "a tensor of shape ()": "ValueError",
 }
 """,
         "broadcast_expected": """
 return_contract = {
-    "the int 0": "attribute error", "a NumPy array": "attribute error", "None": "none",
-    "[tensor]": "number", "two tensors": "value error", "a tensor of shape ()": "number",
+    "the int 0": "AttributeError", "a NumPy array": "AttributeError", "None": "none",
+    "[tensor]": "number", "two tensors": "ValueError", "a tensor of shape ()": "number",
 }
 """,
         "none_refused": """
 return_contract = {
-    "the int 0": "attribute error", "a NumPy array": "attribute error",
-    "None": "attribute error", "[tensor]": "number", "two tensors": "value error",
-    "a tensor of shape ()": "value error",
+    "the int 0": "AttributeError", "a NumPy array": "AttributeError",
+    "None": "AttributeError", "[tensor]": "number", "two tensors": "ValueError",
+    "a tensor of shape ()": "ValueError",
 }
 """,
         "wrong_entries": """
 return_contract = {
-    "the int 0": "value error", "a NumPy array": "number", "None": "none",
-    "[tensor]": "value error", "two tensors": "value error", "a tensor of shape ()": ____,
+    "the int 0": "ValueError", "a NumPy array": "number", "None": "none",
+    "[tensor]": "ValueError", "two tensors": "ValueError", "a tensor of shape ()": ____,
 }
 """,
     },

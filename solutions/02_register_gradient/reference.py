@@ -27,6 +27,7 @@ NUMPY = "A gradient for NumPy code"
 CHECKED = "A published rule, checked"
 
 GRADIENT = ("gradient",)
+COUNTS = "(Where a return is missing, None comes back, and that counts as one.)"
 
 
 def up(case: Case) -> np.ndarray:
@@ -100,6 +101,12 @@ square_grad = Exercise(
             "from its result to x. Compute it from op.inputs[0] by TensorFlow operations, without "
             "stop_gradient or NumPy.",
             lambda case: twice(case, None, None) if case.part == "second" else {},
+        ),
+        Mistake(
+            "no gradient returned",
+            "Your rule gives None, which TensorFlow takes for: no gradient to this input. Is a "
+            "return missing?",
+            lambda case: dict.fromkeys(square_truth(case)),
         ),
         Mistake(
             "x lost",
@@ -273,7 +280,7 @@ multiply_grad = Exercise(
         ),
         Mistake(
             "wrong count",
-            "Mul has two inputs, so a rule for it returns two gradients.",
+            f"Mul has two inputs, so a rule for it returns two gradients. {COUNTS}",
             raises=r"Num gradients \d+ generated",
         ),
         in_float32(lambda case: products(case, "y", "x")),
@@ -345,7 +352,8 @@ top_k_grad = Exercise(
     mistakes=(
         Mistake(
             "wrong count",
-            "TopKV2 has two inputs, x and k. Return a gradient for each of them: None for k.",
+            "TopKV2 has two inputs, x and k. Return a gradient for each of them: None for k. "
+            f"{COUNTS}",
             raises=r"Num gradients \d+ generated",
         ),
         Mistake(
@@ -395,7 +403,8 @@ top_k_grad = Exercise(
 
 # return_contract ---------------------------------------------------------------------------------
 
-NUMBER, NONE, ATTRIBUTE, VALUE = "number", "none", "attribute error", "value error"
+# Errors by their names in Python; words are compared in small letters.
+NUMBER, NONE, ATTRIBUTE, VALUE = "number", "none", "attributeerror", "valueerror"
 RETURNED = {
     "the int 0": Entry(
         ATTRIBUTE, "TensorFlow asks what comes back for its name, and an int has none."
@@ -594,7 +603,7 @@ add_backprop = Exercise(
         ),
         Mistake(
             "wrong count",
-            "The node has three inputs, c, k and d. Return a gradient for each of them.",
+            f"The node has three inputs, c, k and d. Return a gradient for each of them. {COUNTS}",
             raises=r"Num gradients \d+ generated",
         ),
         in_float32(lambda case: {"gradient:c": up(case), "gradient:k": up(case)}),
