@@ -380,6 +380,16 @@ def gradient_after_reset(x, y):
         z = x * x + y_squared
     return tape.gradient(z, [x, y], unconnected_gradients=tf.UnconnectedGradients.ZERO)
 """,
+        "reset_too_late": """
+def gradient_after_reset(x, y):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y_squared = y * y
+        z = x * x + y_squared
+        tape.reset()
+        tape.watch(x)
+    return tape.gradient(z, [x, y])
+""",
         "swapped": """
 def gradient_after_reset(x, y):
     with tf.GradientTape() as tape:

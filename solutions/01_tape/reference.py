@@ -486,6 +486,12 @@ gradient_after_reset = Exercise(
             "it knew of y is gone.",
             answer=_zero_for_none,
         ),
+        Mistake(
+            "reset too late",
+            "Both derivatives are None: the reset came after z was computed, and threw that away, "
+            "too. Reset before x is used.",
+            answer=_nothing,
+        ),
         SWAPPED,
     ),
     reread=RECORDING,
