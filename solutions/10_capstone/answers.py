@@ -78,6 +78,8 @@ BINARY = {
     "scores_for_labels": _NETWORK.format(units=16, epochs=0, labels="scores_of(images)"),
     "below_the_floor": _NETWORK.format(units=12, epochs=2, labels=_ARGMAX),
     "guessing": "def predict_binary(images):\n    return np.full(len(images), 3)\n",
+    "not_one_label_for_each_image": "def predict_binary(images):\n    return 3\n",
+    "not_one_label_for_each_image_2": "def predict_binary(images):\n    return tf.range(5)\n",
     "raises_without_a_network": """
 def predict_binary(images):
     return network(images)
@@ -147,6 +149,7 @@ GAZE = {
     "scores_for_labels": _GAZE.format(epochs=0, labels="scores_of(images, 0.5)"),
     "below_the_floor": _GAZE.format(epochs=2, labels=_AT_HALF),
     "guessing": "def predict_attention(images):\n    return tf.zeros(len(images), tf.int32)\n",
+    "not_one_label_for_each_image": "def predict_attention(images):\n    return [3, 1]\n",
 }
 
 _TURN = """

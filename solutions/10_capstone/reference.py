@@ -497,13 +497,14 @@ PRUNE = Exercise(
         ),
         Mistake(
             "biases not tuned",
-            "The biases are as they were. They learn along with the kernels.",
+            "The biases have hardly moved, or not at all. They learn along with the kernels, by "
+            "Adam at rate 0.003, in every batch of all 5 epochs.",
             lambda case: {"biases": STILL},
         ),
         Mistake(
             "tuned too little",
-            "The loss is higher than it should be by now. Make all 5 epochs, every batch, at rate "
-            "0.003, and with the pruned entries at zero from the first step on.",
+            "The loss is higher than it should be by now. Tune by Adam at rate 0.003, all 5 epochs "
+            "and every batch, with the pruned entries at zero from the first step on.",
             _too_little,
         ),
         Mistake(
@@ -735,6 +736,10 @@ def held_out(rng: np.random.Generator) -> list[Case]:
                  wants=("value",), options=options)]  # fmt: skip
 
 
+# How the probe calls the shape of what a predictor returns.
+LABELS, TABLE, OTHER_FORM = "one label per image", "a row per image", "another shape"
+
+
 def predictor(id: str, reread: str, hints: tuple[str, ...], weight: float, also: str) -> Exercise:
     floor = MEASURED[id][0] - SLACK
 
@@ -746,16 +751,22 @@ def predictor(id: str, reread: str, hints: tuple[str, ...], weight: float, also:
     return Exercise(
         id=id,
         cases=cases,
-        truth=lambda case: {"value": Accuracy(labels_of(case), floor, BESIDE)},
+        truth=lambda case: {"value": Accuracy(labels_of(case), floor, BESIDE), "form": LABELS},
         parts={"value": weight},
         probe="labels",
         hints=hints,
         mistakes=(
             Mistake(
                 "scores for labels",
-                "One label per image is asked, of shape (n,). tf.argmax(scores, axis=1) makes "
-                "labels of scores.",
-                pattern="shape",
+                "One label per image is asked, of shape (n,). You return a table, with several "
+                "numbers for each image: of scores tf.argmax(scores, axis=1) makes labels.",
+                lambda case: {"form": TABLE},
+            ),
+            Mistake(
+                "not one label for each image",
+                "One label per image is asked, of shape (n,) for n images. What you return has "
+                "another shape, given below, and is no table of scores, either.",
+                lambda case: {"form": OTHER_FORM},
             ),
         ),
         reread=reread,

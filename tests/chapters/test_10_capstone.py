@@ -240,6 +240,17 @@ def test_pruning_answers_on_fresh_draws(space: dict[str, Any], name: str) -> Non
         assert wrongly(name, evaluate("prune_and_tune", given, seed)) is None
 
 
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+def test_who_tunes_by_another_optimizer_is_told_which(
+    space: dict[str, Any], seed: int | None
+) -> None:
+    source = WRITTEN._prune(optimizer="tf.keras.optimizers.SGD(0.003)")
+    given = answer(source, "by SGD", "prune_and_tune", dict(space))
+    verdict = evaluate("prune_and_tune", given, seed)
+    assert verdict.outcome == "fail"
+    assert "Adam at rate 0.003" in verdict.says
+
+
 def test_the_digits_are_the_real_ones() -> None:
     """Counts and checksums of the UCI test part, as its description gives them."""
     with np.load(CHAPTER.root / "data" / "digits.npz") as file:
