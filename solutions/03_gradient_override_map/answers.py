@@ -193,6 +193,18 @@ def times_five(x):
     with overriding({"Identity": register(lambda op, grad: 5.0 * grad)}):
         return tf.identity(tf.identity(x))
 """,
+        "another_tool_4": """
+def times_five(x):
+    with overriding({"Identity": register(lambda op, grad: 5.0 * grad)}):
+        tf.identity(x)
+    return tf.stop_gradient(-4.0 * x) + 5.0 * x
+""",
+        "another_tool_5": """
+def times_five(x):
+    with overriding({"Identity": "Identity"}):
+        y = tf.identity(x)
+    return y + 4.0 * (x - tf.stop_gradient(x))
+""",
         "another_tool": """
 @tf.custom_gradient
 def times_five(x):
@@ -300,6 +312,12 @@ def floor_passthrough(x):
 def floor_passthrough(x):
     with overriding({"Floor": "Identity"}):
         return x - tf.math.floormod(x, tf.ones_like(x))
+""",
+        "another_tool_3": """
+def floor_passthrough(x):
+    with overriding({"Floor": "Identity"}):
+        steps = tf.floor(x)
+    return x + tf.stop_gradient(steps - x)
 """,
         "another_tool": """
 def floor_passthrough(x):

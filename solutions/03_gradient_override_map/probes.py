@@ -8,6 +8,8 @@ import numpy as np
 from grader.probe.graphs import nodes
 from grader.probe.modes import MODES
 
+OVERRIDE = "_gradient_op_type"  # the attribute that an override leaves on an op
+
 
 def listed(answer, case, mode):
     """A list of words, also where it comes as an array, a map or a generator.
@@ -27,7 +29,8 @@ def listed(answer, case, mode):
 
 
 def mapped(answer, case, mode):
-    """Value and gradient; in a graph also whether an op of the asked type carries an override."""
+    """Value and gradient; in a graph also whether an op of the asked type carries an override
+    that matters."""
     answers = MODES[mode](answer, case)
     if mode == "graph" and "gradient" in case.wants:
         answers["gradient mapped"] = _mapped(answer, case)
@@ -38,11 +41,41 @@ def _mapped(answer, case):
     import tensorflow as tf
 
     with tf.Graph().as_default() as graph:
-        answer(*(tf.constant(value) for value in case.inputs.values()))
+        given = [tf.constant(value) for value in case.inputs.values()]
+        ends = given[0], answer(*given)
     found = [node for node in nodes(graph) if node.op == case.options["op"]]
     if not found:
         return "absent"
-    return "mapped" if any("_gradient_op_type" in n.attr for n in found) else "plain"
+    carried = any(OVERRIDE in node.attr for node in found)
+    return "mapped" if carried and _matters(graph, ends, case) else "plain"
+
+
+def _matters(graph, ends, case):
+    """Whether the gradient from y to x (the ends) is another one without the overrides.
+
+    Those in the body of a function are believed: a call brings along a gradient of its own.
+    """
+    import tensorflow as tf
+
+    made, op = graph.as_graph_def(), case.options["op"]
+    bodies = [node for body in made.library.function for node in body.node_def]
+    if not tf.is_tensor(ends[1]) or any(n.op == op and OVERRIDE in n.attr for n in bodies):
+        return True
+    for node in made.node:
+        if node.op == op:
+            node.attr.pop(OVERRIDE, None)
+    with tf.Graph().as_default() as bare:
+        again = tf.import_graph_def(made, return_elements=[end.name for end in ends], name="")
+    return not np.array_equal(_slope(graph, ends, case), _slope(bare, again, case))
+
+
+def _slope(graph, ends, case):
+    import tensorflow as tf
+
+    x, y = ends
+    with graph.as_default(), tf.compat.v1.Session() as session:
+        (slope,) = tf.compat.v1.gradients(y, x, tf.constant(case.upstream))
+        return None if slope is None else session.run(slope)
 
 
 def in_model(answer, case, mode):

@@ -302,8 +302,8 @@ where_it_acts = table(
 # times_five, reverse_gradient --------------------------------------------------------------------
 
 NOT_MAPPED = (
-    "The gradient is right, but by another way: no {op} op carries an override. Here the override "
-    "itself is the exercise."
+    "The gradient is right, but by another way: no {op} op carries an override, or it makes no "
+    "difference. Here the override itself is the exercise."
 )
 
 

@@ -86,8 +86,9 @@ SEEDS = (None, 1, 2, 3)
 MENDED = {
     "op_types": ("ok_generator", "ok_array", "repeats_lost", "order_lost", "order_lost_2"),
     "times_five": ("ok_in_its_own_function", "factor_on_the_forward", "another_tool_2",
-                   "another_tool_3"),
-    "floor_passthrough": ("ok_in_its_own_function", "not_a_floor", "another_tool_2"),
+                   "another_tool_3", "another_tool_4", "another_tool_5"),
+    "floor_passthrough": ("ok_in_its_own_function", "not_a_floor", "another_tool_2",
+                          "another_tool_3"),
     "reverse_gradient": ("strength_lost", "strength_lost_2"),
 }  # fmt: skip
 
