@@ -318,6 +318,8 @@ def test_repairs_after_the_op_do_not_help(tf, ask):
 def test_safe_ops(tf, ask):
     assert ask(lambda x: tf.math.divide_no_nan(1.0, x), 0.0, setting="compiled by XLA") == "zero"
     assert ask(lambda x: tf.math.xlogy(0.0 * x, x), 0.0) == "zero"
+    # Safe to evaluate, and not the derivative, which is log 2.
+    assert ask(lambda x: tf.math.xlogy(x, 2.0), 0.0) == "zero"
 
 
 def test_a_mask_of_rank_one_selects_rows_in_v1_and_columns_today(tf, ask):
