@@ -37,7 +37,8 @@ def test_the_small_course_is_clean(chapter, tf):
     [
         ("2.0 * x, lambda up: 3.0 * up", "2.5 * x, lambda up: 3.0 * up", "ok_custom: should pass"),
         ('"divided": "def twice(x):\\n    return x / 2.0"', '"divided": "def twice(x):\\n    return x / 3"', "'divided'"),
-        ('"raises_value": "def twice(x):\\n    raise ValueError(\'no\')"', '"raises_value": "twice = 2"', None),
+        ("raise ValueError('no')", "return 1 / 0", None),
+        ('"raises_value": "def twice(x):\\n    raise ValueError(\'no\')"', '"raises_value": "twice = 2"', "raises_value: should raise"),
         ("return tf.stop_gradient(2.0 * x)", "return tf.stop_gradient(-x) + 3.0 * x", "should fail, but passes"),
         ('"ok_order"', '"upstream_lost_2"', "1 other right answers"),
         ("lambda n: tuple(range(n))", "lambda n: tuple(range(n)", "could not be run: SyntaxError"),
