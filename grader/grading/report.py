@@ -6,11 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, select_autoescape
-
 from ..course import Chapter, Course
 from ..engine import preflight
 from .book import Row, rows
+from .render import render
 
 
 @dataclass(frozen=True)
@@ -48,15 +47,9 @@ def write(course: Course, chapter: Chapter) -> Path:
     folder = str(course.root / "report")
     preflight.check_folders(folder, folder)
     found = rows(course, chapter)
-    loader = PackageLoader("grader", "grading")
-    page = Environment(loader=loader, autoescape=select_autoescape(["html"]))
     exercises = list(chapter.exercises())
     path = course.root / "report" / f"{chapter.name}.html"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(
-        page.get_template("report.html").render(
-            chapter=chapter, rows=found, lines=lines(found, exercises), exercises=exercises
-        ),
-        encoding="utf-8",
-    )
+    told = {"rows": found, "lines": lines(found, exercises), "exercises": exercises}
+    path.write_text(render("report.html", chapter=chapter, **told), encoding="utf-8")
     return path

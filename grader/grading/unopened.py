@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, select_autoescape
-
 from .. import words
 from ..course import Chapter, Course
 from ..engine import preflight
 from ..engine.journal import Journal
 from ..engine.outcome import FAULT
+from .render import render
 
 
 def write(course: Course, chapter: Chapter, place: Any, students: Iterable[str]) -> None:
@@ -33,8 +32,5 @@ def write(course: Course, chapter: Chapter, place: Any, students: Iterable[str])
 
 
 def _text(chapter: Chapter, reason: str) -> str:
-    loader = PackageLoader("grader", "grading")
-    page = Environment(loader=loader, autoescape=select_autoescape(["html"]))
-    return page.get_template("unopened.html").render(
-        chapter=chapter, title=words.NOT_GRADED, reason=reason, says=words.NOT_GRADED_SAYS
-    )
+    said = {"title": words.NOT_GRADED, "reason": reason, "says": words.NOT_GRADED_SAYS}
+    return render("unopened.html", chapter=chapter, **said)

@@ -14,7 +14,7 @@ from ..contract import Case, Either
 from ..key import SILENT, Key, Term, Terms, said
 from ..probe.outcome import UNTOUCHED, Observation, Outcome
 from .compare import Finding, compare, findings
-from .patterns import factor, name_of, nothing_returned, shared_by
+from .patterns import factor, gravest, nothing_returned, shared_by
 
 PASS, FAIL, ERROR, UNATTEMPTED = "pass", "fail", "error", "unattempted"
 WRONG_ENTRIES, NO_RETURN = "wrong entries", "nothing returned"
@@ -118,10 +118,11 @@ def _name(terms: Terms, key: Key, found: list[Finding]) -> tuple[str | None, str
         return named, f"{says}\n{words.table(wrong, terms.options)}".strip() if table else says
     if table:
         return WRONG_ENTRIES, words.table(wrong, terms.options)
-    pattern, shared = (name_of(numbers), shared_by(numbers)) if numbers else (None, None)
+    shared = shared_by(numbers) if numbers else None
     for term in terms.mistakes:
         if term.pattern is not None and term.pattern == shared and _of_part(term, wrong):
             return term.name, term.says
+    pattern = shared or gravest(numbers)
     if pattern is None:
         return None, words.unknown(wrong)
     return pattern, words.pattern(pattern, numbers, _factor(numbers))

@@ -15,12 +15,12 @@ _GRAVE = ("nan", "none", "zeros", "shape")
 Arrays = tuple[np.ndarray, np.ndarray]  # got, expected
 
 
-def name_of(found: list[Finding]) -> str | None:
-    """The general pattern that these failing findings share, or else the gravest one in them."""
+def gravest(found: list[Finding]) -> str | None:
+    """The gravest pattern in failing findings that share none; None if only numbers are wrong."""
     statuses = {f.status for f in found}
     if statuses <= {"value", "zeros"}:
-        return shared_by(found)
-    return shared_by(found) or next((s for s in _GRAVE if s in statuses), None)
+        return None
+    return next((s for s in _GRAVE if s in statuses), None)
 
 
 def shared_by(found: list[Finding]) -> str | None:
