@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -123,5 +124,7 @@ def data_root() -> Path:
 def _fresh_seed(id: str) -> int:
     """Repeatable for one submission folder where the course has a key."""
     root = Course.find().root
-    key = root / ".course_key"
-    return judge.seed_for(key.read_bytes() if key.is_file() else b"", str(Path.cwd()), id)
+    key = b""
+    with suppress(OSError):  # a learner has none, or none to read
+        key = (root / ".course_key").read_bytes()
+    return judge.seed_for(key, str(Path.cwd()), id)

@@ -55,6 +55,15 @@ def test_fresh_inputs_show_no_number(capsys):
     assert "yours" not in said
 
 
+def test_a_key_that_a_learner_cannot_read_stands_in_nobodys_way(mini):
+    place = mini.root / ".course_key"
+    place.mkdir()
+    try:
+        assert check("twice", right, fresh=True) is None
+    finally:
+        place.rmdir()
+
+
 def test_partial_credit_counts_entries():
     assert partial_credit("words", {"round": "none", "sign": "number"}, points=8) == 4.0
     assert partial_credit("words", {"round": "none", "sign": "zero"}, points=8) == 8.0

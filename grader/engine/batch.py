@@ -13,11 +13,11 @@ from nbgrader.converters.base import NbGraderException
 from traitlets.config import Config
 
 from grader.course import CourseError
-from grader.engine import frames, memory, places, sandbox, trouble, warm
+from grader.engine import memory, places, sandbox, trouble, warm
 from grader.engine.autograde import EngineAutograde
 from grader.engine.execute import EngineExecute
 from grader.engine.executor import Executor
-from grader.engine.host import Zygote, ZygoteError, not_started, wait_ready
+from grader.engine.host import NotStarted, Zygote, ZygoteError, wait_ready
 from grader.engine.limits import Limits
 from grader.engine.outcome import Outcome, Run
 from grader.engine.plug import plug
@@ -118,7 +118,7 @@ def probe_sandbox(root: Path, tensorflow: bool = True) -> list[sandbox.Layer]:
         try:
             found = [sandbox.Layer(**layer) for layer in wait_ready(process, limits)["layers"]]
             return [*found, memory.layer()]
-        except (frames.ProtocolError, frames.ChildGone, frames.Late) as error:
-            raise GradingError(f"{not_started(error)}\n{zygote.last_words()}") from error
+        except NotStarted as error:
+            raise GradingError(f"{error}\n{zygote.last_words()}") from error
         finally:
             process.kill()

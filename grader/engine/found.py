@@ -94,7 +94,7 @@ class Found(Stages):
         preflight.check_folders(place, self.coursedir.autograded_directory)
         submission.refused = intake.inspect(Path(submission.folder), self.execute.all_limits)
         if self.coursedir.notebook_id == "*":
-            asked = self._asked(assignment)
+            asked = self._asked(assignment) + self.ledger.due(assignment, student).encode()
             submission.digest = intake.digest(Path(submission.folder), submission.refused, asked)
         if self.init_destination(assignment, student):
             return True

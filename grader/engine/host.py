@@ -45,6 +45,10 @@ class ZygoteError(RuntimeError):
     """The zygote could not be started, or has ended."""
 
 
+class NotStarted(ZygoteError):
+    """A child has ended, or is silent, before anything of a submission ran: the machine's fault."""
+
+
 class Zygote:
     """One warm process. Threads may share it; `spawn` takes some 10 ms, one at a time."""
 
@@ -178,16 +182,17 @@ class Zygote:
         self.folder.remove()
 
 
-def not_started(error: Exception) -> str:
-    """What to say where `wait_ready` raised: the machine's fault, since nothing has run yet."""
-    said = " ".join(f"{type(error).__name__} {error}".split())
-    return f"no process for a submission starts here ({said}): grader doctor looks for the cause"
-
-
 def wait_ready(process: Process, limits: Limits) -> dict[str, Any]:
-    """What the child says when it is shut in: its layers and the kernel's language."""
+    """What the child says when it is shut in: its layers and the kernel's language. NotStarted
+    where it does not come so far."""
     reader = frames.Reader(process.sock, limits.output)
-    frame = reader.frame(time.monotonic() + limits.start)
-    if frame.kind != frames.READY:
-        raise frames.ProtocolError("the child did not start as it should")
+    try:
+        frame = reader.frame(time.monotonic() + limits.start)
+        if frame.kind != frames.READY:
+            raise frames.ProtocolError("the child did not start as it should")
+    except (frames.ProtocolError, frames.ChildGone, frames.Late) as error:
+        said = " ".join(f"{type(error).__name__} {error}".split())
+        raise NotStarted(
+            f"no process for a submission starts here ({said}): grader doctor looks for the cause"
+        ) from error
     return dict(json.loads(frame.payload), reader=reader)

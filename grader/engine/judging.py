@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import os
 import secrets
+import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from grader.course import CourseError
 from grader.engine import checks, frames, outputs
 from grader.engine.outcome import Ruling
 from grader.engine.work import Job, Question, Result
 
 KEY_FILE = ".course_key"
+KEY_BYTES = 32  # at least
 
 
 @dataclass
@@ -32,13 +35,33 @@ class Judged:
 
 
 def course_key(root: Path) -> bytes:
-    """The course's secret, made at first use; readable by its owner only."""
+    """The course's secret, made at first use; readable by its owner only. CourseError where it
+    cannot be read, or is too short to be one."""
     path = root / KEY_FILE
-    with suppress(FileExistsError):
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(fd, "wb") as file:
-            file.write(secrets.token_hex(32).encode())
-    return path.read_bytes()
+    if not path.exists():
+        _make_key(path)
+    try:
+        key = path.read_bytes()
+    except OSError as error:
+        raise CourseError(
+            f"the course's key {path} cannot be read ({error.strerror}): who grades must own it"
+        ) from error
+    if len(key.strip()) < KEY_BYTES:
+        raise CourseError(
+            f"{path} holds no key: put it back from a backup, or remove it for a new one, with "
+            "which everybody gets other hidden inputs"
+        )
+    return key
+
+
+def _make_key(path: Path) -> None:
+    """Whole or not at all, and once, whoever else makes one."""
+    with tempfile.TemporaryDirectory(prefix=KEY_FILE, dir=path.parent) as folder:
+        made = Path(folder, path.name)
+        made.touch(0o600)
+        made.write_text(secrets.token_hex(KEY_BYTES))
+        with suppress(FileExistsError):
+            os.link(made, path)
 
 
 class Judge:

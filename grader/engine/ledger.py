@@ -127,6 +127,20 @@ class Ledger:
                 for grade in grades
             )
 
+    def due(self, assignment: str, student: str) -> str:
+        """When a student's work is due, extension included; empty where it never is."""
+        key = ("due", assignment)
+        with Gradebook(self.db_url, self.course_id) as gradebook:
+            if key not in self.held:
+                known = self.notebooks(assignment) is not None
+                self.held[key] = gradebook.find_assignment(assignment).duedate if known else None
+            if self.held[key] is None:
+                return ""
+            try:
+                return str(gradebook.find_submission(assignment, student).duedate)
+            except MissingEntry:
+                return str(self.held[key])
+
     def penalty(self, assignment: str, student: str) -> float:
         """The points that a late submission loses."""
         with Gradebook(self.db_url, self.course_id) as gradebook:

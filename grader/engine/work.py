@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from grader.engine import frames, memory, places, sandbox
 from grader.engine.client import Ended, ForkClient, error_output
 from grader.engine.forked import Process
-from grader.engine.host import Zygote, ZygoteError, not_started, wait_ready
+from grader.engine.host import NotStarted, Zygote, ZygoteError, wait_ready
 from grader.engine.limits import Limits
 
 START = "start"  # the kind of fault that is never the submission's: nothing of it has run
@@ -127,8 +127,8 @@ def _spawn(zygote: Zygote, job: Job, scratch: str | None) -> Process:
 def _converse(process: Process, job: Job, result: Result, guard: memory.Guard) -> None:
     try:
         ready = wait_ready(process, job.limits)
-    except (frames.ProtocolError, frames.ChildGone, frames.Late) as error:
-        result.fault = (START, not_started(error))
+    except NotStarted as error:
+        result.fault = (START, str(error))
         return
     result.layers = [*(sandbox.Layer(**layer) for layer in ready["layers"]), memory.layer()]
     if not (job.allow_unsandboxed or sandbox.enough(result.layers)):

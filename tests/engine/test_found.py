@@ -156,3 +156,21 @@ def test_limits_that_cannot_be_are_said_before_anything_is_touched(tiny, limits,
         tiny.grade(force=True)
     assert tiny.scores("ann") == (9, False)
     assert tiny.autograded("ann")
+
+
+def test_a_due_date_or_an_extension_that_is_set_after_grading_counts(tiny):
+    with open(tiny.config_file(), "a") as file:
+        file.write('\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    for name in ("ann", "bob"):
+        (tiny.submit(name) / "timestamp.txt").write_text("2026-02-01 00:00:00 UTC")
+    assert [each.notes for each in tiny.grade().values()] == [[], []]
+    with Gradebook(f"sqlite:///{tiny.root}/gradebook.db", "tiny") as book:
+        book.update_or_create_assignment("ps", duedate="2026-01-01 00:00:00 UTC")
+    late = ["late: 9 points off"]
+    assert [each.notes for each in tiny.grade().values()] == [late, late]
+    with Gradebook(f"sqlite:///{tiny.root}/gradebook.db", "tiny") as book:
+        book.grant_extension("ps", "ann", weeks=8)
+    again = tiny.grade()
+    assert (again["ann"].state, again["ann"].notes) == ("graded", [])
+    assert again["bob"].state == "skipped"
+    assert tiny.grade()["ann"].state == "skipped"

@@ -9,7 +9,7 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from grader.engine import frames, work
+from grader.engine import work
 from grader.engine.host import Zygote, ZygoteError, wait_ready
 from grader.engine.limits import Limits
 from tests.eventually import eventually
@@ -106,7 +106,8 @@ def test_a_process_that_does_not_start_is_nobodys_fault(zygote, monkeypatch):
 
     def gone(process, limits):
         tried.append(process)
-        raise frames.ChildGone
+        signal.pidfd_send_signal(process.pidfd, signal.SIGKILL)
+        return wait_ready(process, limits)
 
     job = work.Job(new_notebook(cells=[new_code_cell("print(1)")]), Limits())
     monkeypatch.setattr(work, "wait_ready", gone)

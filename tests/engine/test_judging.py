@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from grader.course import CourseError
 from grader.engine import warm
 from grader.engine.batch import grade
 from grader.engine.judging import course_key
@@ -190,6 +191,29 @@ def test_the_course_key_is_private_and_stays(tmp_path):
     assert len(key) == 64
     assert course_key(tmp_path) == key
     assert (tmp_path / ".course_key").stat().st_mode & 0o077 == 0
+    assert [path.name for path in tmp_path.iterdir()] == [".course_key"]
+
+
+def test_a_key_that_is_none_is_refused(tmp_path):
+    """A disk that was full, say: with an empty key everybody could draw the hidden inputs."""
+    (tmp_path / ".course_key").touch()
+    with pytest.raises(CourseError, match="holds no key: put it back from a backup"):
+        course_key(tmp_path)
+    (tmp_path / ".course_key").unlink()
+    (tmp_path / ".course_key").mkdir()
+    with pytest.raises(CourseError, match="course_key cannot be read"):
+        course_key(tmp_path)
+
+
+def test_of_two_who_make_a_key_the_first_counts(tmp_path, monkeypatch):
+    first = b"1" * 64
+
+    def late(made, path):
+        path.write_bytes(first)
+        raise FileExistsError
+
+    monkeypatch.setattr("os.link", late)
+    assert course_key(tmp_path) == first
 
 
 def test_a_regrade_repeats_exactly(graded):
