@@ -193,9 +193,14 @@ def name_entry(finding: Finding) -> str:
     return finding.key.removeprefix("entry:")
 
 
+NOT_ANSWERED = "not answered yet."
+MISSPELT = " Nothing is asked about {near!r}: is it misspelt?"
+
+
 def _entry(finding: Finding, options: Mapping[str, Any]) -> str:
     if finding.status in ("blank", "none", "missing"):
-        return "not answered yet."
+        near = finding.outcome.detail.get("near")
+        return NOT_ANSWERED + (MISSPELT.format(near=near) if near else "")
     allowed = options["allowed"]
     answer = finding.outcome.word if finding.outcome.kind == "word" else None
     if finding.outcome.array is not None and finding.outcome.array.shape == ():

@@ -47,6 +47,16 @@ def test_an_exception_is_shown_with_its_inputs(capsys):
     assert "x = float32(2, 3) [" in said
 
 
+def test_an_entry_under_a_misspelt_key_is_told(capsys):
+    with pytest.raises(CheckFailed):
+        check("words", {"round": "none", "sgin": "zero"})
+    said = " ".join(capsys.readouterr().out.split())
+    assert "sign: not answered yet. Nothing is asked about 'sgin': is it misspelt?" in said
+    with pytest.raises(CheckFailed):
+        check("words", {"round": "none", "other": "zero"})
+    assert "misspelt" not in capsys.readouterr().out
+
+
 def test_fresh_inputs_show_no_number(capsys):
     with pytest.raises(CheckFailed):
         check("twice", lambda x: 2.0 * x, part="gradient", fresh=True)
