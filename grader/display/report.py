@@ -11,6 +11,7 @@ from .. import words
 from ..contract import Accuracy
 from ..verdict import Finding, Verdict
 from ..verdict.decide import PASS
+from ..verdict.words import HIDDEN
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def report(verdict: Verdict, *, reveal: bool = True, finding: str = "", also: st
     """
     title = verdict.exercise + (f" · {verdict.part}" if verdict.part else "")
     title = title if reveal else words.FOR_THE_SCORE.format(title=title)
-    said = verdict.says if reveal else words.HIDDEN.get(verdict.says, verdict.says)
+    said = verdict.says if reveal else HIDDEN.get(verdict.says, verdict.says)
     says = tuple(line for line in (*said.split("\n"), finding) if line)
     if verdict.passed:
         checked = _checked(verdict)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import words
 from ..contract import Case, Either
 from ..key import SILENT, Key, Term, Terms, said
 from ..probe.outcome import UNTOUCHED, Observation, Outcome
+from . import tables, words
 from .compare import Finding, compare, findings
 from .patterns import factor, gravest, nothing_returned, shared_by
 
@@ -73,7 +73,7 @@ def decide(
         raise ValueError(f"{terms.id}: nothing is asked in part {part!r}")
     wrong = [f for f in found if not f.right]
     table = terms.by_entry
-    rows = words.planted(found, terms.options)
+    rows = tables.planted(found, terms.options)
     if not wrong:
         return Verdict(terms.id, part, PASS, None, words.PASS, "", tuple(found), 1.0, rows)
     blank = next((f for f in wrong if f.status == "blank"), None)
@@ -92,8 +92,8 @@ def _fraction(terms: Terms, found: list[Finding]) -> float:
     planted = set(terms.options.get("planted", ()))
     if not planted:
         return sum(f.right for f in found) / len(found)
-    caught = sum(f.right for f in found if words.name_entry(f) in planted)
-    alarms = sum(not f.right for f in found if words.name_entry(f) not in planted)
+    caught = sum(f.right for f in found if tables.name_entry(f) in planted)
+    alarms = sum(not f.right for f in found if tables.name_entry(f) not in planted)
     return max(0, caught - alarms) / len(planted)
 
 
@@ -115,9 +115,9 @@ def _name(terms: Terms, key: Key, found: list[Finding]) -> tuple[str | None, str
     named = _predicted(key, told, own)
     if named is not None:
         says = own[named].says if named in own else words.PATTERNS[named]
-        return named, f"{says}\n{words.table(wrong, terms.options)}".strip() if table else says
+        return named, f"{says}\n{tables.lines(wrong, terms.options)}".strip() if table else says
     if table:
-        return WRONG_ENTRIES, words.table(wrong, terms.options)
+        return WRONG_ENTRIES, tables.lines(wrong, terms.options)
     shared = shared_by(numbers) if numbers else None
     for term in terms.mistakes:
         if term.pattern is not None and term.pattern == shared and _of_part(term, wrong):

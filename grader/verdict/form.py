@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .. import words
 from ..contract import Case
 from ..probe.outcome import KEYED, Observation, Outcome
+from . import words
 
 OUTPUT = re.compile(r"value\[(.*?)\]")
 MOST = 1000  # answers
