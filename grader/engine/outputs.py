@@ -51,9 +51,8 @@ def write(cell: NotebookNode, judged: Judged, verdicts: list[Any]) -> None:
             new_output("execute_result", data={"text/plain": text}, execution_count=count)
         )
         return
-    failed = [verdict for verdict in verdicts if not verdict.passed]
     for call, verdict in zip(judged.calls, verdicts, strict=True):
-        if verdict in failed:
+        if not verdict.passed:
             where = call.exercise + (f", {call.part}" if call.part else "")
             cell.outputs.append(error_output("CheckFailed", f"{where}: {verdict.headline}"))
 
