@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..build.apart import doubles
+from ..build.cells import read
 from ..course import Chapter, CourseError
 from . import Fault
 
@@ -49,6 +50,32 @@ def complete(chapter: Chapter) -> Iterator[Fault]:
     for module in _imported(chapter):
         if module.split(".")[0] in NUMPY_ONLY:
             yield Fault(chapter.name, "reference.py", f"imports {module}; it is NumPy only")
+
+
+def in_order(chapter: Chapter) -> Iterator[Fault]:
+    """EXERCISES, which the map and `grader next` follow, has the order of the notebook."""
+    listed = list(chapter.exercises())
+    cells = [cell.metadata.get("answer") for cell in read(chapter).cells]
+    written = [name for name in cells if name in listed]
+    listed = [name for name in listed if name in written]
+    stay = _longest_common(listed, written)
+    for name in (name for name in written if name not in stay):
+        where = f"{_after(name, written)} in the notebook, {_after(name, listed)} in EXERCISES"
+        yield Fault(chapter.name, name, f"stands {where}")
+
+
+def _after(name: str, names: list[str]) -> str:
+    place = names.index(name)
+    return f"after {names[place - 1]}" if place else "first"
+
+
+def _longest_common(listed: list[str], written: list[str]) -> list[str]:
+    """The longest run of names in both orders alike: what is not in it has been moved."""
+    best: dict[str, list[str]] = {}
+    for name in listed:
+        before = (best[other] for other in best if written.index(other) < written.index(name))
+        best[name] = [*max(before, key=len, default=[]), name]
+    return max(best.values(), key=len, default=[])
 
 
 def _imported(chapter: Chapter) -> Iterator[str]:

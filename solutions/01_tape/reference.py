@@ -819,8 +819,8 @@ diagnoses = table(
 EXERCISES = [
     predictions,
     difference,
-    energy,
     running_energy,
+    energy,
     partial_gradient,
     gradient_after_reset,
     two_tapes,

@@ -649,6 +649,33 @@ EXERCISES = [
         also="One whole Adam step from w = 0 with g = 0: the new w is the drift, with nothing "
         "simplified by hand.",
     ),
+    table(
+        "which_still_move",
+        MOVERS,
+        ("moves", "stays"),
+        (
+            "Ask of each optimizer: is its step a multiple of the current gradient, or of an "
+            "average of past ones?",
+            "Squared averages only divide; first moments and momentum move; decay always moves. "
+            "Three of the ten stay.",
+        ),
+        weight=3,
+        reread="Which optimizers remember",
+        mistakes=(
+            Mistake(
+                "squares taken for momentum",
+                "An average of squared gradients only divides. Where the gradient is zero the step "
+                "is zero, whatever it is divided by.",
+                lambda case: _all_but("stays", "moves"),
+            ),
+            Mistake(
+                "zero gradient taken for rest",
+                "A zero gradient stops an optimizer only if its step is a multiple of the current "
+                "gradient. An average of past gradients goes on.",
+                lambda case: _all_but("moves", "stays"),
+            ),
+        ),
+    ),
     Exercise(
         id="freeze_by_slots",
         cases=slots_cases,
@@ -863,33 +890,6 @@ EXERCISES = [
         reread="The first step after the thaw",
         also="With a number in place of algebra: any g, such as 2.0, then m = (1 - beta1) * g and "
         "v = (1 - beta2) * g * g, and the step made of them. g cancels.",
-    ),
-    table(
-        "which_still_move",
-        MOVERS,
-        ("moves", "stays"),
-        (
-            "Ask of each optimizer: is its step a multiple of the current gradient, or of an "
-            "average of past ones?",
-            "Squared averages only divide; first moments and momentum move; decay always moves. "
-            "Three of the ten stay.",
-        ),
-        weight=3,
-        reread="Which optimizers remember",
-        mistakes=(
-            Mistake(
-                "squares taken for momentum",
-                "An average of squared gradients only divides. Where the gradient is zero the step "
-                "is zero, whatever it is divided by.",
-                lambda case: _all_but("stays", "moves"),
-            ),
-            Mistake(
-                "zero gradient taken for rest",
-                "A zero gradient stops an optimizer only if its step is a multiple of the current "
-                "gradient. An average of past gradients goes on.",
-                lambda case: _all_but("moves", "stays"),
-            ),
-        ),
     ),
     Exercise(
         id="magnitude_mask",

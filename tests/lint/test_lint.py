@@ -84,6 +84,15 @@ def test_a_missing_exercise_and_a_section_that_is_not_there(chapter):
     assert any("no section 'Nowhere'" in fault for fault in found)
 
 
+def test_an_exercise_that_stands_elsewhere_in_the_list_is_named(chapter):
+    listed = list(chapter.exercises())
+    moved = chapter.folder / "reference.py"
+    moved.write_text(f"{moved.read_text()}\nEXERCISES = [*EXERCISES[1:], EXERCISES[0]]\n")
+    (fault,) = faults(curriculum.in_order, chapter)
+    where = f"stands first in the notebook, after {listed[-1]} in EXERCISES"
+    assert fault == f"{chapter.name}: {listed[0]}: {where}"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
