@@ -7,7 +7,7 @@ READY := .venv/.ready
 # Two processes: each loads TensorFlow once and keeps it for all the test files it is given.
 TESTS ?= -n 2 --dist loadfile
 
-.PHONY: help lab demo grade test lint build bench conformance fidelity lock clean
+.PHONY: help lab teach demo grade test lint build bench conformance fidelity lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -24,6 +24,9 @@ $(READY): requirements.lock pyproject.toml
 
 lab: $(READY)  ## open JupyterLab on the notebooks
 	$(BIN)/jupyter lab notebooks
+
+teach: $(READY)  ## open JupyterLab on the whole course, with formgrader in its Nbgrader menu
+	$(BIN)/jupyter lab
 
 demo: $(READY)  ## make a class of demo students, grade it, print the scores (CHAPTERS="01 04")
 	$(BIN)/grader demo $(CHAPTERS)

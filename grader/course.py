@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import os
 import sys
@@ -179,6 +180,9 @@ class Course:
         matches = [chapter for chapter in self.chapters if fits(chapter)]
         exact = [chapter for chapter in matches if chapter.name == name]
         if len(exact or matches) != 1:
-            known = ", ".join(chapter.name for chapter in self.chapters) or "none"
-            raise CourseError(f"no single chapter is called {name!r}; there are: {known}")
+            names = [chapter.name for chapter in self.chapters]
+            close = difflib.get_close_matches(name.lower(), names, n=1)
+            meant = f"do you mean {close[0]}? " if close and not matches else ""
+            known = ", ".join(names) or "none"
+            raise CourseError(f"no single chapter is called {name!r}; {meant}there are: {known}")
         return (exact or matches)[0]

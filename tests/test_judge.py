@@ -1,3 +1,4 @@
+import os
 import shutil
 
 import numpy as np
@@ -5,7 +6,7 @@ import pytest
 
 from grader import judge, probe
 from grader.contract import Case
-from grader.course import CourseError
+from grader.course import Course, CourseError
 from grader.key import Key, Term, Terms
 from grader.probe import outcome
 
@@ -93,3 +94,18 @@ def test_an_unknown_exercise_is_named(mini):
 def test_exercises_of_a_chapter(mini):
     assert judge.exercises_of(mini.root, "01_mini") == ["twice", "words", "square_grad", "counter"]
     assert judge.exercises_of(mini.root, "99") == []
+
+
+def test_a_reference_that_was_changed_is_read_again(mini, tmp_path):
+    """JupyterLab keeps one process for all its grading."""
+    shutil.copytree(mini.root, tmp_path / "course")
+    course = Course(tmp_path / "course")
+    reference = course.chapters[0].folder / "reference.py"
+    before = judge.plan(course, "twice", "value", 3).key.truth["a matrix", "value"]
+    text = reference.read_text()
+    assert '"value": 2 * c.arrays["x"]' in text
+    reference.write_text(text.replace('"value": 2 * c.arrays["x"]', '"value": 4 * c.arrays["x"]'))
+    stat = reference.stat()
+    os.utime(reference, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1_000_000_000))
+    after = judge.plan(course, "twice", "value", 3).key.truth["a matrix", "value"]
+    assert np.allclose(after, 2 * before)

@@ -8,7 +8,10 @@ import typer
 
 from .app import chosen, command, out
 
-Chapters = Annotated[list[str] | None, typer.Argument(help="Chapters by name or number; all.")]
+Chapters = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[CHAPTERS]...", help="By name or number; none: all of them."),
+]
 
 
 def _many(count: int, what: str) -> str:

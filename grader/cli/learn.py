@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..course import Course
 from .app import command, out
 
 
@@ -18,13 +19,15 @@ def status(
     from ..checking import data_root
     from ..display import map
 
+    Course.find()  # `check` works anywhere, on the course beside it; a map is of a course
     root = data_root()
     if verify:
         from ..verify import verify as run
 
         for notebook, count in run(root):
             out.print(f"ran {notebook}: {count} checks")
-    out.print(map.text(record.read(root)), markup=False, soft_wrap=True)
+    for line in map.text(record.read(root)).splitlines():
+        out.hang(line)
 
 
 @command
@@ -33,6 +36,7 @@ def next_() -> None:
     from .. import record
     from ..checking import data_root
 
+    Course.find()
     found = record.read(data_root()).next
     if found is None:
         out.print("nothing is left to do")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from contextlib import suppress
 from typing import Any
 
@@ -31,6 +32,14 @@ class Page(Console):
         self.quiet = True
         with suppress(OSError, ValueError, AttributeError):  # else Python itself fails at the end
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
+    def hang(self, line: str) -> None:
+        """Print a line as it is; on a terminal one that is too long is broken between words, and
+        goes on further to the right."""
+        deeper = " " * (len(line) - len(line.lstrip()) + 2)
+        wide = self.width if self.is_terminal else max(len(line), 1)
+        pieces = textwrap.wrap(line, wide, subsequent_indent=deeper, break_on_hyphens=False)
+        self.print("\n".join(pieces) or line, markup=False, soft_wrap=True)
 
     def print(self, *objects: Any, **options: Any) -> None:
         """As rich's. Raises CourseError where nothing can be written any more."""

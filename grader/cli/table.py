@@ -15,7 +15,9 @@ from .app import out
 if TYPE_CHECKING:
     from ..grading import Row
 
-COLUMN = 16  # characters that an exercise's column needs, its border included
+COLUMN = 18  # characters that an exercise's column needs at least, its border included
+BORDER = 3
+FIRST = 22  # of student and score
 
 
 def show(course: Course, chapter: Chapter, only: Collection[str] | None = None) -> None:
@@ -28,11 +30,11 @@ def show(course: Course, chapter: Chapter, only: Collection[str] | None = None) 
         table.add_column("student", no_wrap=True)
         table.add_column("score", justify="right")
         for exercise in exercises:
-            table.add_column(Text(exercise), overflow="fold")
+            table.add_column(Text(exercise), overflow="fold", min_width=len(exercise))
         for row in found:
             cells = [_cell(row.of(exercise), row.mistakes(exercise)) for exercise in exercises]
             table.add_row(Text(printable(row.student)), _score(row), *cells)
-        _print(table, 22 + COLUMN * len(exercises))
+        _print(table, FIRST + sum(map(_width, exercises)))
     for row in found:
         if row.fault:
             said = f"{printable(row.student)}: not graded as it should be: {row.fault}"
@@ -42,10 +44,21 @@ def show(course: Course, chapter: Chapter, only: Collection[str] | None = None) 
             out.print(said, markup=False, soft_wrap=True)
 
 
+def _width(exercise: str) -> int:
+    return max(COLUMN, len(exercise) + BORDER)
+
+
 def _side_by_side(exercises: list[str]) -> list[list[str]]:
     """The exercises of each table: on a terminal, which would break long lines, as many as fit."""
-    fit = max(1, (out.width - 22) // COLUMN) if out.is_terminal else len(exercises) or 1
-    return [exercises[at : at + fit] for at in range(0, len(exercises), fit)] or [[]]
+    tables: list[list[str]] = [[]]
+    left = out.width - FIRST
+    for exercise in exercises:
+        if out.is_terminal and tables[-1] and left < _width(exercise):
+            tables.append([])
+            left = out.width - FIRST
+        tables[-1].append(exercise)
+        left -= _width(exercise)
+    return tables
 
 
 def _print(table: Table, width: int) -> None:
@@ -65,4 +78,4 @@ def _score(row: Row) -> Text:
 def _cell(points: tuple[float, float], mistakes: list[str]) -> Text:
     """Never markup: a student may have had a say in what a mistake is called."""
     earned, most = points
-    return Text("\n".join([f"{earned:.4g}/{most:.4g}", *mistakes]))
+    return Text("\n".join([f"{earned:.4g}/{most:.4g}", *(f"· {each}" for each in mistakes)]))

@@ -10,10 +10,12 @@ import typer
 from ..course import Chapter, Course
 from .app import chosen, command, out
 from .author import Chapters
-from .running import cluster, grade_next, grade_one, say_sandbox, todo, warm_up
+from .running import cluster, grade_next, grade_one, say_sandbox, telling_misfiled, todo, warm_up
 from .table import show
 
-Jobs = Annotated[int, typer.Option(min=0, help="Submissions at once; 0: one per core.")]
+Jobs = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Submissions at once; 0: one per core.")
+]
 Unsandboxed = Annotated[
     bool, typer.Option("--allow-unsandboxed", help="Go on where the sandbox has gaps.")
 ]
@@ -22,36 +24,41 @@ Unsandboxed = Annotated[
 @command
 def grade(
     chapters: Chapters = None,
-    student: Annotated[list[str] | None, typer.Option(help="Only these students.")] = None,
+    student: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this student; may be repeated.")
+    ] = None,
     jobs: Jobs = 0,
     force: Annotated[bool, typer.Option(help="Grade again what is already graded.")] = False,
-    scheduler: Annotated[str, typer.Option(help="A Dask scheduler, tcp://…")] = "",
+    scheduler: Annotated[str, typer.Option(metavar="URL", help="A Dask scheduler, tcp://…")] = "",
     allow_unsandboxed: Unsandboxed = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """Grades whatever is in submitted/ and prints the scores.
 
-    Exit code 0: all graded. 1: some have a fault recorded, or Ctrl-C. 2: nothing could run, or the
-    machine stopped the run (a full disk, a locked gradebook); the message says what to do.
+    Exit code 0: all graded. 1: some have a fault recorded, or lie in a wrong folder, or Ctrl-C. 2:
+    nothing could run, or the machine stopped the run (a full disk, a locked gradebook); the message
+    says what to do.
     """
     course, named = chosen(chapters)
-    planned, code = todo([c for c in named if chapters or c.students], student)
-    options: dict[str, Any] = {"jobs": jobs, "force": force, "allow_unsandboxed": allow_unsandboxed}
-    options["as_json"] = as_json
-    if not scheduler:
-        warm_up(course)
-    if not as_json:
-        options["ready"] = once(lambda: say_sandbox(course, elsewhere=bool(scheduler)))
-    with cluster(scheduler, course) as options["executor"]:
-        for chapter, only in planned:
-            code = max(code, grade_next(course, chapter, only, last=len(planned) == 1, **options))
-    raise typer.Exit(code)
+    with telling_misfiled(course, named, student) as lost:
+        planned, code = todo([c for c in named if chapters or c.students], student)
+        options: dict[str, Any] = {"jobs": jobs, "force": force, "as_json": as_json}
+        options["allow_unsandboxed"] = allow_unsandboxed
+        if not scheduler:
+            warm_up(course)
+        if not as_json:
+            options["ready"] = once(lambda: say_sandbox(course, elsewhere=bool(scheduler)))
+        with cluster(scheduler, course) as options["executor"]:
+            for chapter, only in planned:
+                done = grade_next(course, chapter, only, last=len(planned) == 1, **options)
+                code = max(code, done)
+    raise typer.Exit(max(code, lost))
 
 
 @command
 def demo(
     chapters: Chapters = None,
-    size: Annotated[int, typer.Option(min=1, help="How many students.")] = 12,
+    size: Annotated[int, typer.Option(min=1, metavar="N", help="How many students.")] = 12,
     jobs: Jobs = 0,
     allow_unsandboxed: Unsandboxed = False,
 ) -> None:
@@ -89,16 +96,18 @@ def report(chapters: Chapters = None) -> None:
 
 
 def _graded(names: list[str] | None) -> tuple[Course, list[Chapter]]:
-    """The chapters named (all where none is) that have scores; of the others, if they were named
-    or if there are no scores at all, one line."""
+    """The chapters named (all where none is) that have scores; a line for each that was named and
+    has none, and one if there are no scores at all."""
     from ..grading import graded
 
     course, named = chosen(names)
     found = [chapter for chapter in named if graded(course, chapter)]
-    for chapter in named if names or not found else []:
+    for chapter in named if names else []:
         if chapter not in found:
             said = f"{chapter.name}: nothing has been graded yet; grader grade {chapter.name[:2]}"
             out.print(said, soft_wrap=True)
+    if not names and not found:
+        out.print("nothing has been graded yet; grader grade")
     return course, found
 
 
@@ -112,4 +121,4 @@ def doctor() -> None:
     course = Course.find()
     config(course)
     for line in explain(probe_sandbox(course.root, tensorflow=False)):
-        out.print(line, markup=False, soft_wrap=True)
+        out.hang(line)

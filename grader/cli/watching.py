@@ -67,7 +67,7 @@ class Tally:
         already = self.count(SKIPPED) - left_out
         said += f", {already} already done" if already else ""
         said += f", {left_out} left out" if left_out else ""
-        return f"{said}, {self.rate:.0f} a minute"
+        return f"{said}, {self.rate:.0f} a minute" if self.ended else said
 
 
 class Watch:

@@ -61,9 +61,11 @@ def calls(source: str) -> tuple[Call, ...]:
 
 def _read(node: ast.Call) -> Call | None:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    words = {word.arg: word.value for word in node.keywords}
+    if name in CALLS and ("id" in words or "object" in words):
+        raise ValueError("a check needs exercise and answer in their places, without names")
     if name not in CALLS or len(node.args) < 2 or not isinstance(node.args[0], ast.Constant):
         return None
-    words = {word.arg: word.value for word in node.keywords}
     part = _constant(words.get("part") or (node.args[2] if len(node.args) > 2 else None))
     points: Any = None
     if name == "partial_credit":
@@ -79,7 +81,8 @@ def _read(node: ast.Call) -> Call | None:
 
 
 def _constant(node: ast.expr | None) -> object:
-    return node.value if isinstance(node, ast.Constant) else None
+    """What is written there; `node` itself, which is no text and no number, for anything else."""
+    return node.value if isinstance(node, ast.Constant) else node
 
 
 def without_hidden_lines(text: str, source: str) -> str:

@@ -135,7 +135,8 @@ class ForkClient(NotebookClient):
             return Ended("tampering", f"the process sent what no kernel sends: {error}")
         return Ended("died", "the process ended while a cell ran (exit, crash or out of memory)")
 
-    def ask(self, kind: bytes, payload: bytes, answer: bytes, seconds: float) -> bytes:
+    def ask(self, kind: bytes, payload: bytes, answer: bytes, seconds: float,
+            what: str = "an answer to the judge") -> bytes:  # fmt: skip
         """Send an order that is no cell and wait for the frame that answers it; raises Ended."""
         self.serial += 1
         try:
@@ -143,7 +144,7 @@ class ForkClient(NotebookClient):
             try:
                 return self._answer(answer, time.monotonic() + seconds)
             except frames.Late:
-                self._note_late("an answer to the judge")
+                self._note_late(what)
                 self.process.interrupt()
                 return self._answer(answer, time.monotonic() + self.limits.grace)
         except frames.Late:

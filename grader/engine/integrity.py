@@ -21,7 +21,9 @@ grader:check grader.check:check grader.probe:run grader.probe.wire:pack_observat
 grader.probe.wire:unpack_request
 IPython.core.interactiveshell:InteractiveShell.run_cell_async
 IPython.core.interactiveshell:InteractiveShell.run_code
-ipykernel.ipkernel:IPythonKernel.do_execute jupyter_client.session:Session.msg
+ipykernel.ipkernel:IPythonKernel.do_execute grader.engine.kernel:PipeKernel.do_execute
+ipykernel.zmqshell:ZMQInteractiveShell.run_cell_async
+ipykernel.zmqshell:ZMQInteractiveShell.run_code jupyter_client.session:Session.msg
 """.split()
 _ORIGINALS: dict[str, Any] = {}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -147,6 +147,15 @@ class Ledger:
             found = gradebook.find_submission(assignment, student).notebooks
             return float(sum(nb.late_submission_penalty or 0 for nb in found))
 
+    def forgive(self, assignment: str, student: str, notebooks: Collection[str]) -> None:
+        """Take back what these notebooks lost for lateness when they were handed in: they are not
+        any more, and nbgrader takes it off the others."""
+        with Gradebook(self.db_url, self.course_id) as gradebook:
+            for each in gradebook.find_submission(assignment, student).notebooks:
+                if each.name in notebooks:
+                    each.late_submission_penalty = None
+            gradebook.db.commit()
+
     def by_hand(self, assignment: str, student: str) -> int:
         """How many cells of a submission have a score given by hand, which goes before the new."""
         with Gradebook(self.db_url, self.course_id) as gradebook:
@@ -167,6 +176,7 @@ class Ledger:
                 submission = gradebook.update_or_create_submission(assignment, student)
             lost = [each for each in submission.notebooks if notebook in (None, each.name)]
             for each in lost:
+                each.late_submission_penalty = None  # nothing is left that it could be taken off
                 for grade in each.grades:
                     grade.auto_score = 0
                     grade.needs_manual_grade = True

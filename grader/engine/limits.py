@@ -10,15 +10,14 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """Wall seconds are enforced from outside the child; bytes and counts by the kernel."""
+    """Wall seconds are enforced from outside the child; bytes and counts by the kernel. How long a
+    cell may run is c.EngineExecute.timeout, as with nbgrader."""
 
-    cell: float = 30.0  # wall seconds a cell may run
     notebook: float = 600.0  # wall seconds all cells together may run
     grace: float = 2.0  # between SIGINT and SIGKILL
     probe: float = 20.0  # wall seconds to answer the judge once
     start: float = 60.0  # wall seconds for the child to get ready
-    output: int = 20 * MIB  # bytes of output a notebook may send
-    answer: int = 64 * MIB  # bytes of one answer to the judge
+    output: int = 20 * MIB  # bytes of output and answers a notebook may send
     harvest: int = 32 * MIB  # bytes of files kept from the child's directory
     harvest_files: int = 200
     memory: int = 4096 * MIB  # RLIMIT_DATA of each process of the child

@@ -45,11 +45,12 @@ def write(cell: NotebookNode, judged: Judged, verdicts: list[Any]) -> None:
     if judged.calls[0].points is not None:
         earned = sum((call.points or 0) * min(1.0, max(0.0, verdict.fraction))
                      for call, verdict in zip(judged.calls, verdicts, strict=True))  # fmt: skip
-        text = repr(float(min(judged.most, earned)))
+        earned = float(min(judged.most, earned))
+        # nbgrader reads the number; the page shows the sentence.
+        said = f"<p>{earned:g} of {judged.most:g} points</p>"
+        data = {"text/plain": repr(earned), "text/html": said}
         count = cell.execution_count or 1
-        cell.outputs.append(
-            new_output("execute_result", data={"text/plain": text}, execution_count=count)
-        )
+        cell.outputs.append(new_output("execute_result", data=data, execution_count=count))
         return
     for call, verdict in zip(judged.calls, verdicts, strict=True):
         if not verdict.passed:

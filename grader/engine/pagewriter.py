@@ -6,7 +6,9 @@ import glob
 import io
 import logging
 import os
+import re
 from pathlib import Path
+from typing import Any
 
 from nbconvert.writers.files import FilesWriter
 from nbgrader.converters import GenerateFeedback
@@ -17,6 +19,17 @@ from grader.build.release import api
 from grader.course import Course
 from grader.engine import pages
 from grader.engine.alarm import within
+
+# nbgrader's list of contents calls every graded cell "Test cell".
+UNNAMED = re.compile(r'(<li><a href="#([^"<>]+)">)Test cell</a>')
+
+
+class Named(FilesWriter):
+    """Writes pages whose list of contents has the cells' names."""
+
+    def write(self, output: str, *how: Any, **more: Any) -> Any:
+        """As nbconvert's."""
+        return super().write(UNNAMED.sub(r"\1\2</a>", output), *how, **more)
 
 
 class PageWriter(GenerateFeedback):  # type: ignore[misc]
@@ -30,7 +43,7 @@ class PageWriter(GenerateFeedback):  # type: ignore[misc]
         self.coursedir.assignment_id = chapter
         # Any but "*", for which nbgrader removes a student's whole folder before it writes a page.
         self.coursedir.notebook_id = "?*"
-        self.writer = FilesWriter(parent=self, config=self.config)
+        self.writer = Named(parent=self, config=self.config)
         self.exporter = self.exporter_class(parent=self, config=self.config)
         for each in self.preprocessors:
             self.exporter.register_preprocessor(each)

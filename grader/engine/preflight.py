@@ -18,7 +18,7 @@ SQLITE = "sqlite:///"
 MAGIC = b"SQLite format 3\0"  # what a database of SQLite begins with; a new one may be empty
 # Below these no process of a submission comes to its first cell.
 LEAST = {"start": 1.0, "memory": 64 * MIB, "total": 64 * MIB, "files": 16, "cpu": 1, "scratch": MIB,
-         "inodes": 16, "output": 1024, "answer": 1024, "processes": 1, "cell": 0.1, "probe": 0.1,
+         "inodes": 16, "output": 1024, "processes": 1, "probe": 0.1,
          "notebook": 0.1}  # fmt: skip
 
 

@@ -43,6 +43,7 @@ class Stages(Autograde):  # type: ignore[misc]
         self.notebooks = list(submission.notebooks)
         with intake.only_plain_files(self.execute.all_limits):
             self.init_assignment(submission.assignment, submission.student)
+        self.ledger.forgive(submission.assignment, submission.student, submission.zeroed)
         self._sanitizing = True
         for path in self.notebooks:
             name = os.path.splitext(os.path.basename(path))[0]
@@ -123,7 +124,7 @@ class Stages(Autograde):  # type: ignore[misc]
             self.discard(submission)  # nbgrader's rule: what is incomplete is not left lying there
         else:
             self.set_permissions(submission.assignment, submission.student)
-            self.note_marks(submission)
+        self.note_marks(submission)
 
     def _finish(self, submission: Submission, part: Part, result: Result) -> None:
         nb, resources = self.execute.finish(result, part.judge, part.resources)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -143,7 +143,8 @@ def _converse(process: Process, job: Job, result: Result, guard: memory.Guard) -
             _cell(client, job, result, at, cell)
         at = len(job.notebook.cells)
         client.reader.left += job.limits.harvest + MESSAGE  # files have a limit of their own
-        result.files = client.ask(frames.HARVEST, b"", frames.FILES, job.limits.grace)
+        asked = frames.HARVEST, b"", frames.FILES, job.limits.probe
+        result.files = client.ask(*asked, what="the look at its files")
     except Ended as error:
         result.fault = (error.kind, error.reason)
     except OSError:
@@ -181,11 +182,9 @@ def _fill(job: Job, result: Result, at: int, reason: str) -> None:
 
 def tidy(notebook: NotebookNode) -> bool:
     """Drop outputs that are not of the notebook format; whether there were any."""
-    try:
+    with suppress(Exception):
         nbformat.validate(notebook, relax_add_props=True)
         return False
-    except Exception:
-        pass
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = [_or_error(output) for output in cell.outputs]

@@ -56,7 +56,9 @@ def grade(
     if only is not None:
         named = [student for student in named if student in set(only)]
     if not named:
-        raise CourseError(f"nothing in submitted/*/{chapter.name}/")
+        raise CourseError(
+            f"nothing to grade: submissions belong in submitted/<student>/{chapter.name}/"
+        )
     patience.install()
     _register(course, chapter)
     try:

@@ -6,8 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..contract import Exercise
 from ..course import Chapter, Course
 from ..engine import preflight
+from ..verdict.words import PATTERNS
 from .book import Row, rows
 from .render import render
 
@@ -34,7 +36,7 @@ def _line(found: list[Row], exercise: str) -> Line:
     made = Counter(word for row in found for word in row.mistakes(exercise))
     return Line(
         exercise,
-        passed=sum(share == 1 for share in shares),
+        passed=sum(share >= 1 for share in shares),
         partly=sum(0 < share < 1 for share in shares),
         students=len(found),
         mean=sum(shares) / len(shares) if shares else 0.0,
@@ -42,14 +44,21 @@ def _line(found: list[Row], exercise: str) -> Line:
     )
 
 
+def _says(exercise: Exercise) -> dict[str, str]:
+    """What is behind the name of a mistake, in the learner's words."""
+    general = {name: says.replace("{factor}", "so many") for name, says in PATTERNS.items()}
+    return {**general, **{mistake.name: mistake.says for mistake in exercise.mistakes}}
+
+
 def write(course: Course, chapter: Chapter) -> Path:
     """Writes report/<chapter>.html and returns its path. CourseError where a file is in its way."""
     folder = str(course.root / "report")
     preflight.check_folders(folder, folder)
     found = rows(course, chapter)
-    exercises = list(chapter.exercises())
+    exercises = chapter.exercises()
     path = course.root / "report" / f"{chapter.name}.html"
     path.parent.mkdir(exist_ok=True)
-    told = {"rows": found, "lines": lines(found, exercises), "exercises": exercises}
+    told = {"rows": found, "lines": lines(found, list(exercises)), "exercises": list(exercises)}
+    told["says"] = {name: _says(exercise) for name, exercise in exercises.items()}
     path.write_text(render("report.html", chapter=chapter, **told), encoding="utf-8")
     return path

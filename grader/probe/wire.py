@@ -76,8 +76,7 @@ class _Reader:
         size = dtype.itemsize * math.prod(shape)  # Python integers: no overflow
         if self.at + size > len(self.data):
             raise WireError("more array bytes announced than sent")
-        part = self.data[self.at : self.at + size]
-        self.at += size
+        self.at, part = self.at + size, self.data[self.at : self.at + size]
         return np.frombuffer(bytes(part), dtype).reshape(shape)
 
 
@@ -87,9 +86,7 @@ def _join(header: Any, blob: _Blob) -> bytes:
 
 
 def _split(data: bytes) -> tuple[Any, _Reader]:
-    if len(data) < _LENGTH.size:
-        raise WireError("the message is too short")
-    (length,) = _LENGTH.unpack_from(data)
+    length = int.from_bytes(data[: _LENGTH.size], "little")
     if _LENGTH.size + length > len(data):
         raise WireError("the header is longer than the message")
     try:
@@ -101,8 +98,7 @@ def _split(data: bytes) -> tuple[Any, _Reader]:
 
 def pack_observation(observation: Observation) -> bytes:
     """An observation as bytes."""
-    blob = _Blob()
-    rows = []
+    blob, rows = _Blob(), []
     for key, outcome in observation.items():
         array = None if outcome.array is None else blob.put(outcome.array)
         rows.append([*key, outcome.kind, outcome.text, dict(outcome.detail), array])
@@ -115,8 +111,11 @@ def unpack_observation(data: bytes, limit: int = 64 << 20) -> Observation:
         raise WireError(f"{len(data)} bytes, at most {limit} are allowed")
     header, reader = _split(data)
     try:
-        return {tuple(row[:3]): _outcome(row, reader) for row in header}
-    except (TypeError, KeyError, ValueError, IndexError) as error:
+        found = {tuple(row[:3]): _outcome(row, reader) for row in header}
+        if reader.at != len(reader.data):
+            raise WireError("more bytes sent than announced")
+        return found
+    except (TypeError, KeyError, ValueError, IndexError, OverflowError, RecursionError) as error:
         raise WireError(str(error)) from None
 
 

@@ -33,9 +33,14 @@ def test_an_error_is_one_line_and_exit_code_2(run, monkeypatch):
     assert got.exit_code == 2
     assert "no single chapter is called 'nope'" in got.output
     monkeypatch.chdir("/")
-    got = run("build")
-    assert got.exit_code == 2
-    assert "change to the course's folder" in got.output
+    for command in ("build", "status", "next"):
+        got = run(command)
+        assert got.exit_code == 2
+        assert "change to the course's folder" in got.output
+
+
+def test_a_misspelt_chapter_is_told_the_one_that_is_meant(run):
+    assert "do you mean 01_mini? there are: 01_mini" in run("build", "01_miny").output
 
 
 def test_status_and_next(run):

@@ -71,6 +71,24 @@ def test_chapters_that_cannot_be_graded_and_names_that_nobody_has_stop_no_others
     assert "solutions/02_two/reference.py: SyntaxError" in err
 
 
+def test_a_hand_in_in_a_wrong_folder_is_told_and_no_other_assignments(pupils):
+    pupils.submit(ann=ANSWER, bob=ANSWER, cat=ANSWER, dan=ANSWER)
+    submitted = pupils.root / "submitted"
+    (submitted / "bob/01_sum").rename(submitted / "bob/01_sums")
+    (submitted / "cat/01_sum").rename(submitted / "cat/homework")
+    (submitted / "dan/01_sum/01_sum.ipynb").rename(submitted / "dan/01_sum.ipynb")
+    (submitted / "dan/01_sum").rmdir()
+    (submitted / "ann/essay").mkdir()
+    code, _, err = pupils.grade()
+    assert code == 1
+    assert err.splitlines() == [
+        f"error: not graded: submitted/{name} belongs in submitted/<student>/01_sum/, it seems"
+        for name in ("bob/01_sums", "cat/homework", "dan/01_sum.ipynb")
+    ]
+    assert pupils.scores() == {"ann": 3}
+    assert pupils.grade("--student", "ann")[::2] == (0, "")
+
+
 def test_feedback_that_is_missing_is_said(pupils):
     pupils.submit(ann=ANSWER)
     pupils.grade()
@@ -97,7 +115,8 @@ def test_chapters_without_scores_are_told_where_they_were_asked_for_or_where_the
     none = "0{}: nothing has been graded yet; grader grade 0{}\n"
     both = none.format("1_sum", 1) + none.format("2_two", 2)
     for command in ("scores", "report"):
-        assert _said(pupils, command) == both
+        assert _said(pupils, command) == "nothing has been graded yet; grader grade\n"
+        assert _said(pupils, command, "01", "02") == both
     assert not (pupils.root / "report").exists()
     pupils.submit(ann=ANSWER)
     pupils.grade()

@@ -47,3 +47,20 @@ def test_a_wide_class_is_readable_at_80_columns(tmp_path, monkeypatch, terminal)
     assert max(map(len, lines)) <= (80 if terminal else 250)
     assert page.getvalue().count("01_one: ") == (4 if terminal else 1)
     assert console.width == 80
+
+
+def test_names_are_never_broken_and_each_mistake_has_its_line(tmp_path, monkeypatch):
+    page = io.StringIO()
+    console = Console(file=page, width=100, force_terminal=True, color_system=None)
+    monkeypatch.setattr(table, "out", console)
+    names = ["a_name_of_26_letters_or_so", "b", "another_of_thirty_characters_1", "d"]
+    cells = {"value": Cell(0, 3, "fail", "one thing"), "gradient": Cell(0, 3, "fail", "another")}
+    found = [Row("ann", dict.fromkeys(names, cells))]
+    monkeypatch.setattr("grader.grading.rows", lambda *_: found)
+    monkeypatch.setattr(Chapter, "exercises", lambda _: dict.fromkeys(names))
+    table.show(Course(tmp_path), Chapter(tmp_path, "01_one"))
+    lines = page.getvalue().splitlines()
+    for name in names:
+        assert any(f" {name} " in line for line in lines)
+    assert page.getvalue().count("· one thing") == page.getvalue().count("· another") == 4
+    assert max(map(len, lines)) <= 100

@@ -20,6 +20,14 @@ def test_what_takes_too_long_ends_and_the_alarm_is_off_again():
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+@alarms
+def test_what_is_quick_enough_leaves_no_alarm_behind():
+    """It would go off later, and end the process that knows nothing of it any more."""
+    with within(60, "so long"):
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
 def test_what_is_quick_enough_hears_nothing():
     with within(60, "so long"):
         done = True

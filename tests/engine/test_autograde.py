@@ -170,3 +170,26 @@ def test_points_lost_for_lateness_are_noted(tiny):
     outcomes = tiny.grade()
     assert (outcomes["late"].score, outcomes["late"].notes) == (9, ["late: 9 points off"])
     assert outcomes["soon"].notes == []
+
+
+@pytest.mark.parametrize("broken", [True, False])
+def test_what_one_notebook_lost_for_lateness_is_not_taken_off_another(tiny, broken):
+    with open(tiny.config_file(), "a") as file:
+        file.write('\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    with Gradebook(f"sqlite:///{tiny.root}/gradebook.db", "tiny") as book:
+        book.update_or_create_assignment("ps", duedate="2026-01-01 00:00:00 UTC")
+    folder = tiny.submit("late")
+    (folder / "timestamp.txt").write_text("2026-02-01 00:00:00 UTC")
+    tiny.grade()
+    with Gradebook(f"sqlite:///{tiny.root}/gradebook.db", "tiny") as book:
+        book.grant_extension("ps", "late", weeks=8)
+    if broken:
+        (folder / "p1.ipynb").write_text("{")
+    else:
+        (folder / "p1.ipynb").unlink()
+    tiny.grade()
+    with Gradebook(f"sqlite:///{tiny.root}/gradebook.db", "tiny") as book:
+        found = book.find_submission("ps", "late").notebooks
+        assert {nb.name: (nb.score, nb.late_submission_penalty) for nb in found} == {
+            "p1": (0, None), "p2": (4, None),
+        }  # fmt: skip

@@ -47,3 +47,17 @@ def test_tracebacks_do_not_show_hidden_lines():
     shown = checks.without_hidden_lines("----> 3 \x1b[1massert f(17) == 34\x1b[0m\nother", source)
     assert "17" not in shown
     assert "other" in shown
+
+
+@pytest.mark.parametrize(
+    "source", ["check(3, f)", 'check("f", f, part=3)', 'check("f", f, part=PART)']
+)
+def test_names_that_are_no_texts_are_the_instructors_error(source):
+    with pytest.raises(ValueError, match="plain strings"):
+        checks.calls(source)
+
+
+@pytest.mark.parametrize("source", ['check(id="f", object=f)', 'check("f", object=f)'])
+def test_a_check_that_would_not_be_seen_is_the_instructors_error(source):
+    with pytest.raises(ValueError, match="in their places, without names"):
+        checks.calls(source)

@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+import time
 from contextlib import suppress
 
 import pytest
@@ -188,3 +189,41 @@ def test_what_was_interrupted_and_went_on_is_noted_once(made):
         reply = one.run_cell(one.nb.cells[0], 0, "loop")
         assert reply["ename"] == "CellTimeoutError"
     assert one.notes == ["timed out: a cell ran past its time limit and was interrupted"]
+
+
+def test_the_notebooks_limit_ends_a_cell_before_its_own_does(made):
+    process = made([IDLE])
+    one = client(process, timeout=600, interrupt_on_timeout=True)
+    one.ends = time.monotonic() - 1
+    with pytest.raises(Ended, match="the notebook ran past its time limit"):
+        one.run_cell(one.nb.cells[0], 0, "x")
+    assert process.interrupts == 1
+
+
+def test_an_answer_that_comes_when_interrupted_counts_and_is_noted(made):
+    process = made([])
+    one = client(process)
+
+    def interrupt():
+        frames.Writer(process.theirs).send(frames.OBSERVATION, one.serial, b"in the end")
+
+    process.interrupt = interrupt
+    assert one.ask(frames.PROBE, b"?", frames.OBSERVATION, 0.2) == b"in the end"
+    (note,) = one.notes
+    assert note.startswith("timed out: an answer to the judge")
+
+
+def test_an_answer_that_was_there_before_the_question_is_tampering(made):
+    process = made([])
+    one = client(process)
+    frames.Writer(process.theirs).send(frames.OBSERVATION, one.serial, b"made up")
+    with pytest.raises(Ended) as ended:
+        one.ask(frames.PROBE, b"?", frames.OBSERVATION, 5.0)
+    assert ended.value.kind == "tampering"
+
+
+def test_outputs_that_the_notebook_came_with_do_not_stay(made):
+    one = client(made([IDLE]))
+    one.nb.cells[0].outputs = [new_output("stream", text="100 points")]
+    one.run_cell(one.nb.cells[0], 0, "x")
+    assert one.nb.cells[0].outputs == []

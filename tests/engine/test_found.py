@@ -174,3 +174,20 @@ def test_a_due_date_or_an_extension_that_is_set_after_grading_counts(tiny):
     assert (again["ann"].state, again["ann"].notes) == ("graded", [])
     assert again["bob"].state == "skipped"
     assert tiny.grade()["ann"].state == "skipped"
+
+
+def test_another_text_of_a_graded_cell_and_other_probes_are_asked_anew(tiny):
+    tiny.submit("ann")
+    tiny.grade()
+    path = tiny.root / "source/ps/p2.ipynb"
+    nb = nbformat.read(path, 4)
+    nb.cells[1].source = "assert sq(3) == 10"
+    nbformat.write(nb, path)
+    tiny.nbgrader("generate_assignment", "ps", "--force")
+    assert tiny.grade()["ann"].score == 5
+    folder = tiny.root / "solutions/ps"
+    folder.mkdir(parents=True)
+    for text in ("PROBES = {}\n", "PROBES = {'own': None}\n"):
+        (folder / "probes.py").write_text(text)
+        assert tiny.grade()["ann"].state == "graded"
+        assert tiny.grade()["ann"].state == "skipped"

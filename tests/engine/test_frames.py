@@ -112,3 +112,11 @@ def test_with_a_deadline_a_large_frame_arrives_whole(ends):
     frame = frames.Reader(ends[0], 8 << 20).frame(time.monotonic() + 60)
     thread.join()
     assert len(frame.payload) == 4 << 20
+
+
+def test_frames_that_hold_nothing_count_too(ends):
+    writer, reader = frames.Writer(ends[1]), frames.Reader(ends[0], 2 * frames.HEADER.size)
+    for _ in range(4):
+        writer.send(frames.STDOUT, 1, b"")
+    with pytest.raises(frames.OutputLimit):
+        [reader.frame(time.monotonic() + 5) for _ in range(4)]

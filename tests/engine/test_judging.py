@@ -5,17 +5,21 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
 
 from grader.course import CourseError
-from grader.engine import warm
+from grader.engine import frames, warm, work
 from grader.engine.batch import grade
-from grader.engine.judging import course_key
+from grader.engine.judging import Judge, course_key, decide
+from grader.engine.limits import Limits
 from grader.grading.book import verdicts
+from grader.probe import wire
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG = "def twice(x):\n    return 17.0 * x\n"
@@ -221,3 +225,74 @@ def test_a_regrade_repeats_exactly(graded):
     again = grade(root, "01_mini", ["right", "w0"], force=True, jobs=1)
     for outcome in again.outcomes:
         assert outcome.rulings == outcomes[outcome.student].rulings
+
+
+MASTER = """check("twice", twice, part="value")
+### BEGIN HIDDEN TESTS
+check("twice", twice, part="value", fresh=True)
+### END HIDDEN TESTS"""
+
+
+@pytest.fixture
+def asked(mini, tmp_path):
+    """A judge of one graded cell, and the job that it makes of it."""
+    root = tmp_path / "course"
+    shutil.copytree(mini.root, root)
+
+    def asked(student="ann", source="", **tags):
+        meta = {"grade": True, "solution": False, "grade_id": "t", "points": 10.0}
+        cell = new_code_cell(source, metadata={"nbgrader": meta, **tags})
+        judge = Judge(root, student, {"t": MASTER})
+        job = work.Job(new_notebook(cells=[cell]), Limits())
+        judge.prepare(job)
+        return judge, job
+
+    return asked
+
+
+def test_hidden_tests_are_not_sent_to_the_submission(asked):
+    _, job = asked(source=MASTER)  # as nbgrader puts the master copy back before it runs
+    assert job.sources == {0: 'check("twice", twice, part="value")'}
+    assert job.never_skip == {0}
+
+
+def test_every_student_has_inputs_that_only_the_courses_key_tells(asked, tmp_path):
+    ann, again, bob = (asked(name)[1].questions[0][0].request for name in ("ann", "ann", "bob"))
+    assert ann == again != bob
+    (tmp_path / "course/.course_key").write_text("another key".center(64, "."))
+    assert asked("ann")[1].questions[0][0].request != ann
+
+
+def _decided(asked, reply):
+    judge, job = asked()
+    result = work.Result(job.notebook)
+    return decide(judge.cells[0].plans[0], reply, result), result.notes
+
+
+@pytest.mark.parametrize("parts", [[], [b""], [b"garbage"], [b"\xff" * 99]])
+def test_an_answer_that_no_probe_gives_is_noted_as_tampering(asked, parts):
+    verdict, notes = _decided(asked, frames.pack_parts({"ok": True, "replaced": []}, parts))
+    assert not verdict.passed
+    assert notes[0].startswith("tampering: an answer that no probe gives")
+
+
+def test_a_flood_of_replaced_names_is_a_few_short_notes(asked):
+    head = {"ok": False, "replaced": [f"{n} {'x' * 10_000}" for n in range(1000)]}
+    _, notes = _decided(asked, frames.pack_parts(head, []))
+    assert len(notes) <= 50
+    assert max(map(len, notes)) < 200
+
+
+def test_an_answer_that_took_too_long_is_said_to_have(asked):
+    head = {"ok": False, "name": "KeyboardInterrupt", "text": ""}
+    verdict, _ = _decided(asked, frames.pack_parts(head, []))
+    assert verdict.headline == "interrupted: the answer took too long"
+
+
+def test_what_cannot_be_judged_is_wrong_and_noted_and_stops_nobody(asked):
+    judge, job = asked()
+    result = work.Result(job.notebook)
+    plan = replace(judge.cells[0].plans[0], part="no such part")
+    reply = frames.pack_parts({"ok": True}, [wire.pack_observation({})])
+    assert not decide(plan, reply, result).passed
+    assert result.notes[0].startswith("an answer could not be judged: ValueError")

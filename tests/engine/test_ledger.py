@@ -108,3 +108,13 @@ def test_nbgrader_gets_its_gradebook_back_even_after_an_error(url):
         raise RuntimeError
     assert user.Gradebook is original
     ledger.close()
+
+
+def test_marks_by_hand_are_counted_for_one_student(ledger, url):
+    for name in ("ann", "bob"):
+        _submit(ledger, name, 2)
+    ledger.commit()
+    with Gradebook(url, "c") as book:
+        book.find_grade("test", "p1", "ps", "ann").manual_score = 1
+        book.db.commit()
+    assert [ledger.by_hand("ps", name) for name in ("ann", "bob")] == [1, 0]

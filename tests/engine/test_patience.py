@@ -52,6 +52,19 @@ def test_it_waits_until_the_lock_is_gone(patient, lock):
     timer.join()
 
 
+def test_a_commit_waits_for_who_reads(book, patient):
+    reader = sqlite3.connect(book, isolation_level=None, check_same_thread=False)
+    patient.execute("INSERT INTO score VALUES (1)")
+    reader.execute("BEGIN")
+    assert reader.execute("SELECT points FROM score").fetchall() == []
+    timer = threading.Timer(3 * patience.LOOK, reader.rollback)
+    timer.start()
+    patient.commit()
+    timer.join()
+    assert reader.execute("SELECT points FROM score").fetchall() == [(1,)]
+    reader.close()
+
+
 def test_it_gives_up_in_the_end(book, lock):
     connection = sqlite3.connect(book, factory=Patient, timeout=2 * patience.LOOK)
     with pytest.raises(sqlite3.OperationalError, match="locked"):

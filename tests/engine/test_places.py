@@ -81,6 +81,16 @@ def test_only_what_a_killed_process_left_is_swept(holder, tmp_path):
     kept.remove()
 
 
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give it away")
+def test_what_another_user_left_is_left_alone(tmp_path):
+    theirs = tmp_path / "grader-engine-theirs"
+    theirs.mkdir()
+    os.chown(theirs, 65534, 65534)
+    aged(theirs)
+    places.sweep()
+    assert theirs.is_dir()
+
+
 def test_a_new_folder_is_left_alone(tmp_path):
     new = tmp_path / "grader-engine-new"  # made, not locked yet
     new.mkdir()

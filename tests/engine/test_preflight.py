@@ -10,14 +10,14 @@ from grader.engine.limits import Limits
 
 def test_what_the_limits_are_without_a_word_is_taken():
     preflight.check_limits(Limits().as_dict())
-    preflight.check_limits({"cell": 5, "total": 2 << 30})
+    preflight.check_limits({"probe": 5, "total": 2 << 30})
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"totl": 5}, "no such limit; there are: cell, "),
-        ({"cell": "x"}, "is 'x': it must be a number"),
+        ({"totl": 5}, "no such limit; there are: notebook, "),
+        ({"probe": "x"}, "is 'x': it must be a number"),
         ({"memory": 1.5e9}, "it must be a whole number"),
         ({"memory": True}, "it must be a whole number"),
         ({"notebook": float("nan")}, "it must be a number"),

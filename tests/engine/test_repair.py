@@ -5,7 +5,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook
 
 from grader.course import tools_on_path
-from grader.engine.repair import SKIP, Repair
+from grader.engine.masters import Master
+from grader.engine.repair import SKIP, Repair, _locked
 
 TEST = "assert add(1, 2) == 3"
 ORDER = ("add", "test", "essay")
@@ -145,3 +146,19 @@ def test_tags_that_are_none_are_left_out(url, tags):
     nb, resources = Repair().preprocess(nb, about)
     assert "tags" not in nb.cells[1].metadata
     assert resources["grader_notes"] == []
+
+
+MASTER = "a()\n### BEGIN HIDDEN TESTS\nb()\n### END HIDDEN TESTS"
+
+
+@pytest.mark.parametrize(
+    ("text", "put_back", "told"),
+    [("a()", True, False), (MASTER, True, False), ("", False, False), ("c()", False, True)],
+)
+def test_a_locked_cell_as_it_was_handed_out_is_no_change(text, put_back, told):
+    """nbgrader puts the master back in any case; its log calls all that differs a change."""
+    master = Master("test", MASTER, "code", {"locked": True})
+    cell, notes = _cell("test", text), []
+    _locked(cell, master, notes)
+    assert (cell.source == MASTER) is put_back
+    assert notes == ["cell 'test' is locked, was changed, and is put back"] * told

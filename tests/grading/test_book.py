@@ -4,6 +4,7 @@ import json
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbgrader.api import Gradebook
 
 from grader.course import Course
 from grader.display.show import VERDICT
@@ -94,3 +95,14 @@ def test_what_the_run_noted_stands_beside_the_scores_and_in_the_report(taught):
     assert notes == {"ann": [], "bob": [said], "cat": []}
     page = html.unescape(report.write(course, taught.chapter).read_text())
     assert page.count(said) == 1
+
+
+def test_points_off_for_lateness_are_the_gradebooks(taught):
+    with Gradebook(f"sqlite:///{taught.root}/gradebook.db", "gradients") as gradebook:
+        (notebook,) = gradebook.find_submission("01_sum", "ann").notebooks
+        notebook.late_submission_penalty = 2
+        gradebook.db.commit()
+    found = {
+        row.student: (row.penalty, row.score) for row in rows(Course(taught.root), taught.chapter)
+    }
+    assert (found["ann"], found["cat"]) == ((2, 1), (0, 3))

@@ -29,6 +29,15 @@ def test_a_class_of_none_has_a_page_too(mini):
     assert "<code>twice</code>" in page
 
 
+def test_the_page_says_what_is_behind_a_mistakes_name(mini, monkeypatch):
+    made = [Row("a", {"twice": {"gradient": Cell(0, 10, "fail", "true derivative")}}),
+            Row("b", {"twice": {"gradient": Cell(0, 10, "fail", "by nobody <named>")}})]  # fmt: skip
+    monkeypatch.setattr("grader.grading.report.rows", lambda *_: made)
+    page = write(mini, mini.chapters[0]).read_text()
+    assert page.count('title="') == 2
+    assert "by nobody &lt;named&gt;" in page
+
+
 def test_a_file_in_the_reports_way_is_said(taught):
     (taught.root / "report").write_text("mine")
     with pytest.raises(CourseError, match="report is no folder: move it away"):

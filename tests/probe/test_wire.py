@@ -140,3 +140,37 @@ def test_a_word_that_is_too_long_is_refused():
     sent = {("c", "eager", "value"): Outcome("word", text=json.dumps("x" * wire.MOST_WORDS))}
     with pytest.raises(wire.WireError, match="a word of"):
         wire.unpack_observation(wire.pack_observation(sent))
+
+
+@pytest.mark.parametrize("dtype", ["M8[s]", "U2", "S8", "V8", "i4,i4", "longdouble"])
+def test_only_numbers_of_the_dtypes_on_the_list_are_taken(dtype):
+    row = [*ROW[:6], {"dtype": dtype, "shape": [1]}]
+    with pytest.raises(wire.WireError, match="is not allowed"):
+        wire.unpack_observation(message([row], bytes(np.dtype(dtype).itemsize)))
+
+
+@pytest.mark.parametrize("row", [[*ROW[:6], None], [*ROW[:3], "none", "", {}, ARRAY]])
+def test_an_array_comes_with_the_kind_array_and_with_no_other(row):
+    with pytest.raises(wire.WireError, match="not of the protocol's form"):
+        wire.unpack_observation(message([row], b"\0" * 8))
+
+
+def test_of_details_a_few_with_short_names_are_kept():
+    detail = {f"{n:02} {'x' * 100}": n for n in range(50)}
+    (got,) = wire.unpack_observation(message([["c", "m", "v", "none", "", detail, None]])).values()
+    assert len(got.detail) == 10
+    assert max(map(len, got.detail)) == 20
+
+
+@pytest.mark.parametrize(
+    ("row", "data"),
+    [
+        (ROW, b"\0" * 9),
+        ([*ROW[:6], {**ARRAY, "shape": [float("inf")]}], b""),
+        ([*ROW[:3], "word", "[" * 90_000, {}, None], b""),
+    ],
+    ids=["bytes too many", "an infinite shape", "a bottomless word"],
+)
+def test_what_no_probe_packs_is_refused_with_the_protocols_own_error(row, data):
+    with pytest.raises(wire.WireError):
+        wire.unpack_observation(message([row], data))

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from grader.contract import Either
+from grader.contract import Case, Either
+from grader.key import Terms
 from grader.probe.outcome import Outcome, of
-from grader.verdict.compare import compare
+from grader.verdict.compare import asked, compare
 
 F32 = np.array([1.0, -2.0, 0.0], np.float32)
 
@@ -69,3 +70,12 @@ def test_a_nan_is_worse_than_any_number():
     got = np.array([1e6, np.nan], np.float32)
     _, worst = compare(of(got), np.ones(2), "float32", 2e-5)
     assert worst.index == (1,)
+
+
+def test_a_truth_about_one_mode_is_asked_there_alone_and_goes_before_the_general_one():
+    truth = {("c", "value"): 1.0, ("c", "eager/value"): 2.0, ("c", "graph/gradient:x"): 3.0}
+    case, said = Case("c", {}, modes=("eager", "graph")), Terms("f", {"value": 1}, ())
+    assert asked(said, truth, case, "eager", None) == {"value": "eager/value"}
+    assert asked(said, truth, case, "graph", None) == {
+        "value": "value", "gradient:x": "graph/gradient:x",
+    }  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.contract import Case, Exercise, Mistake
+from grader.contract import Case, Entry, Exercise, Mistake, table
 from grader.key import key, terms
 from grader.probe.outcome import Outcome, of
 from grader.probe.targets import NOTHING
@@ -270,3 +270,23 @@ def test_whatever_comes_back_there_is_a_verdict(observation):
 def test_a_part_that_asks_nothing_is_no_pass():
     with pytest.raises(ValueError, match="nothing is asked in part 'speed'"):
         verdict("speed")
+
+
+def test_a_wrong_answer_is_worth_nothing_however_much_of_it_is_right():
+    assert verdict(None, gradient_x=GX + np.eye(3)).fraction == 0
+
+
+def test_a_gap_in_a_table_costs_its_own_entry_alone():
+    entries = {"a": Entry("none", "why"), "b": Entry("zero", "why")}
+    exercise = table("t", entries, ("none", "zero"), ("h", "i"))
+    cases = exercise.cases(None)
+    gap = Outcome("blank", detail={"line": 2})
+
+    def told(**answers):
+        seen = {(c.name, mode, f"entry:{name}"): answer for name, answer in answers.items()
+                for c in cases for mode in c.modes}  # fmt: skip
+        got = decide(terms(exercise), key(exercise, cases), cases, seen, None)
+        return got.outcome, got.fraction
+
+    assert told(a=of("none"), b=gap) == ("fail", 0.5)
+    assert told(a=gap, b=gap) == ("unattempted", 0)

@@ -9,6 +9,7 @@ Source: Docker's default profile (what it removes), seccomp(2), clone(2).
 
 from __future__ import annotations
 
+import ctypes.util
 import errno
 import os
 import socket
@@ -66,8 +67,7 @@ def compile_filter(namespaced: bool) -> bytes:
 
     Raises ImportError without pyseccomp, OSError without libseccomp.
     """
-    import pyseccomp as scmp
-
+    scmp = _bindings()
     rules = scmp.SyscallFilter(scmp.ALLOW)
     denied = scmp.ERRNO(errno.EPERM)
     for name in DENIED:
@@ -87,6 +87,17 @@ def compile_filter(namespaced: bool) -> bytes:
         rules.export_bpf(out)
         out.seek(0)
         return out.read()
+
+
+def _bindings():  # type: ignore[no-untyped-def]
+    """pyseccomp asks another program where the library is, which can fail on a busy machine."""
+    found = ctypes.util.find_library
+    ctypes.util.find_library = lambda name: found(name) or f"lib{name}.so.2"
+    try:
+        import pyseccomp
+    finally:
+        ctypes.util.find_library = found
+    return pyseccomp
 
 
 def _stay_inside(scmp, rules) -> None:  # type: ignore[no-untyped-def]
