@@ -17,6 +17,7 @@ from .probe.outcome import Outcome, of
 from .quiet import quiet
 
 CHOICES = ("none", "zero", "number", "nan", "error")
+NOTHING = {"text/html": "", "text/plain": ""}  # an output that takes no room
 
 
 class NoSuchGuess(OneLine, ValueError):
@@ -38,11 +39,11 @@ def predict(name: str, run: Callable[[], Any], guess: Any = ____, because: str =
     word = "none" if guess is None else str(guess).strip().lower()
     if word not in CHOICES:
         raise NoSuchGuess(words.NO_SUCH_GUESS.format(guess=guess, choices=", ".join(CHOICES)))
-    reveal(name, run, word, because)
+    display.show(revealed(name, run, word, because))
 
 
-def reveal(name: str, run: Callable[[], Any], guess: str, because: str) -> None:
-    """Runs, shows both, remembers."""
+def revealed(name: str, run: Callable[[], Any], guess: str, because: str) -> Report:
+    """Runs, remembers, and says both."""
     outcome = observe(run)
     truth = classify(outcome)
     right = guess == truth
@@ -51,7 +52,7 @@ def reveal(name: str, run: Callable[[], Any], guess: str, because: str) -> None:
     headline = words.PREDICTED if right else words.MISPREDICTED
     because = because or _reason(name)
     says = (because,) if because else ()
-    display.show(Report(name, "pass" if right else "fail", headline, says, rows))
+    return Report(name, "pass" if right else "fail", headline, says, rows)
 
 
 def _reason(name: str) -> str:
@@ -101,24 +102,34 @@ def _ask(name: str, run: Callable[[], Any], because: str) -> None:
     """Shows the choices: as buttons where a browser listens, as words everywhere."""
     choices = ", ".join(f'"{choice}"' for choice in CHOICES)
     says = (words.COMMIT.format(choices=choices),)
-    display.show(Report(name, "unattempted", words.PREDICT_FIRST, says))
+    asked = Report(name, "unattempted", words.PREDICT_FIRST, says)
     if display.in_notebook():
-        _buttons(name, run, because)
+        _buttons(asked, lambda guess: revealed(name, run, guess, because))
+    else:
+        display.show(asked)
 
 
-def _buttons(name: str, run: Callable[[], Any], because: str) -> None:
+def _buttons(asked: Report, answered: Callable[[str], Report]) -> None:
+    """The card with a row of buttons; a click puts the answer in the card's place.
+
+    The answer is an output of the cell and no widget: it is still there in the saved notebook.
+    Buttons are not, so the row says instead what to do, wherever it cannot be drawn.
+    """
     import ipywidgets as widgets
     from IPython.display import display as show
 
-    output = widgets.Output()
     buttons = [widgets.Button(description=choice) for choice in CHOICES]
-    row = widgets.HBox(buttons)
+    row = widgets.HBox([widgets.Label(words.OR_CHOOSE), *buttons])
 
     def chosen(button: Any) -> None:
-        row.layout.display = "none"  # one guess is all there is
-        with output:
-            reveal(name, run, button.description, because)
+        for each in buttons:
+            each.disabled = True  # one guess is all there is
+        card.update(display.bundle(answered(button.description)), raw=True)
+        below.update(NOTHING, raw=True)
+        row.close()
 
     for button in buttons:
         button.on_click(chosen)
-    show(row, output)
+    card = show(display.asking(asked), raw=True, display_id=True)
+    drawn = row._repr_mimebundle_() | {"text/plain": words.RUN_AGAIN}
+    below = show(drawn, raw=True, display_id=True)

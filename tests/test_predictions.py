@@ -66,3 +66,46 @@ def test_another_word_is_refused_with_the_choices():
         predict("a", lambda: 0.0, "flat")
     (line,) = caught.value._render_traceback_()
     assert line.startswith("NoSuchGuess: 'flat' is not a prediction")
+
+
+class Handle:
+    def __init__(self, first):
+        self.bundles = [first]
+
+    def update(self, bundle, raw):
+        self.bundles.append(bundle)
+
+
+@pytest.fixture
+def row(monkeypatch):
+    """The outputs of a cell in a notebook that was never connected to a browser."""
+    outputs = []
+
+    def show(bundle, raw, display_id):
+        outputs.append(Handle(bundle))
+        return outputs[-1]
+
+    monkeypatch.setattr("grader.display.in_notebook", lambda: True)
+    monkeypatch.setattr("IPython.display.display", show)
+    return outputs
+
+
+def test_a_button_puts_the_answer_in_the_place_of_the_question(learner, row):
+    from ipywidgets.widgets import widget
+
+    predict("a", lambda: 0.0)
+    card, buttons = row
+    assert "Run this cell again" in card.bundles[0]["text/html"]
+    assert "Run this cell again" in buttons.bundles[0]["text/plain"]
+    shown = buttons.bundles[0]["application/vnd.jupyter.widget-view+json"]["model_id"]
+    box = widget._instances[shown]
+    next(each for each in box.children[1:] if each.description == "zero").click()
+    assert "As you predicted." in card.bundles[-1]["text/plain"]
+    assert "Predict first." not in card.bundles[-1]["text/html"]
+    assert buttons.bundles[-1] == {"text/html": "", "text/plain": ""}
+    assert state.read()["predictions"]["a"] == {"guess": "zero", "truth": "zero"}
+
+
+def test_in_a_terminal_no_button_is_spoken_of(capsys):
+    predict("a", lambda: 0.0)
+    assert "button" not in capsys.readouterr().out

@@ -1,5 +1,5 @@
 """Shows a verdict: theme-aware HTML in a notebook, plain text everywhere."""
 
-from .show import bundle, in_notebook, show
+from .show import asking, bundle, in_notebook, show
 
-__all__ = ["bundle", "in_notebook", "show"]
+__all__ = ["asking", "bundle", "in_notebook", "show"]

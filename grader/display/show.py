@@ -34,6 +34,12 @@ def bundle(report: Report) -> dict[str, Any]:
     return made | ({VERDICT: dict(report.verdict)} if report.verdict else {})
 
 
+def asking(report: Report) -> dict[str, Any]:
+    """The bundle of a report with a row of buttons in the output below it."""
+    made = bundle(report)
+    return made | {"text/html": made["text/html"] + render("asking.html", again=words.RUN_AGAIN)}
+
+
 def text(report: Report) -> str:
     """The report in plain words."""
     lines = [f"{MARKS[report.outcome]} {report.title}: {report.headline}"]
