@@ -80,7 +80,7 @@ OTHER_FORM = "{asked} is asked, {came} came back. Return the answers in the form
 _HEADLINES = {
     "value": "The value is not right",
     "gradient": "The gradient is not right",
-    "robust": "Right on the usual input, but not on every one",
+    "robust": "Not right on every input",
 }
 
 

@@ -11,7 +11,7 @@ from grader.contract import Case, Entry, Exercise, Mistake, table
 from grader.key import key, terms
 from grader.probe.outcome import Outcome, of
 from grader.probe.targets import NOTHING
-from grader.verdict import decide
+from grader.verdict import decide, words
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(3, 3)).astype(np.float32)
@@ -290,3 +290,7 @@ def test_a_gap_in_a_table_costs_its_own_entry_alone():
 
     assert told(a=of("none"), b=gap) == ("fail", 0.5)
     assert told(a=gap, b=gap) == ("unattempted", 0)
+
+
+def test_a_robust_part_is_not_called_right_on_any_input():
+    assert words.headline("fail", "sign", "robust") == "Not right on every input: sign."
