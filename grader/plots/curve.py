@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -99,7 +99,7 @@ def curve_from_samples(x: ArrayLike, y: ArrayLike) -> Curve:
     """A curve from samples that came from elsewhere; equal lengths, x in any order, no repeats.
 
     Where neighbours differ far more than the others do, the line breaks and a jump is noted,
-    its place being the middle of the two samples.
+    its place being the roundest number from one of the two samples to the other.
     """
     x, y = np.ravel(np.asarray(x, np.float64)), np.ravel(np.asarray(y, np.float64))
     if x.shape != y.shape:
@@ -114,8 +114,9 @@ def curve_from_samples(x: ArrayLike, y: ArrayLike) -> Curve:
     with np.errstate(invalid="ignore"):
         cuts = np.flatnonzero((steps > 8 * typical) & (steps > 0.1 * spread(y)))
     jumps = _merged([_jump_between(x, y, int(i), int(i) + 1) for i in cuts], x, y)
-    lone = [int(np.flatnonzero(x == jump.x)[0]) for jump in jumps if np.isfinite(jump.at)]
-    x, y = np.delete(x, lone), np.delete(y, lone)
+    jumps = [_placed(jump, x) for jump in jumps]
+    held = np.isin(x, [jump.x for jump in jumps])  # the limits stand there instead
+    x, y = x[~held], y[~held]
     places = np.repeat([jump.x for jump in jumps], 2)
     limits = np.ravel([(jump.left, jump.right) for jump in jumps])
     where = np.searchsorted(x, places)
@@ -127,6 +128,24 @@ def _jump_between(x: Array, y: Array, i: int, j: int) -> Jump:
     return Jump(
         float((x[i] + x[j]) / 2 if j == i + 1 else x[i + 1]), float(y[i]), middle, float(y[j])
     )
+
+
+def _placed(jump: Jump, x: Array) -> Jump:
+    """The jump where a reader looks for it: all that is known is the samples it lies between."""
+    if np.isfinite(jump.at):
+        return jump
+    i = int(np.searchsorted(x, jump.x))
+    return replace(jump, x=_roundest(float(x[i - 1]), float(x[i])))
+
+
+def _roundest(low: float, high: float) -> float:
+    """The number of fewest digits in an interval, its ends included."""
+    for digits in range(-int(np.floor(np.log10(high - low))) - 4, 20):
+        near = round((low + high) / 2, digits)
+        for place in (near, near - 10.0**-digits, near + 10.0**-digits):
+            if low <= round(place, digits) <= high:
+                return round(place, digits)
+    return (low + high) / 2
 
 
 def _merged(jumps: list[Jump], x: Array, y: Array) -> list[Jump]:

@@ -75,3 +75,12 @@ def test_spread_is_not_stretched_by_a_pole() -> None:
     values = np.concatenate([np.linspace(0, 1, 400), [1e9]])
     assert spread(values) == pytest.approx(1.0, abs=0.1)
     assert spread(np.array([np.nan])) == 1.0
+
+
+def test_a_jump_between_samples_stands_at_the_roundest_number_there():
+    x = np.linspace(-2.5, 2.5, 201)
+    curve = curve_from_samples(x, np.floor(x))
+    assert [jump.x for jump in curve.jumps] == [-2.0, -1.0, 0.0, 1.0, 2.0]
+    assert np.all(np.diff(curve.x) >= 0)
+    assert set(curve.y) == {-3.0, -2.0, -1.0, 0.0, 1.0, 2.0}
+    assert [jump.x for jump in curve_from_samples(x, np.ceil(x)).jumps] == [-2, -1, 0, 1, 2]
