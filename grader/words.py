@@ -42,7 +42,7 @@ def thing(key: str) -> str:
     return f"{named[what]} {name}" if what in named else key
 
 
-WHERE, GOT, EXPECTED, RATIO = "where", "yours", "right", "yours / right"
+WHERE, WHAT, GOT, EXPECTED, RATIO = "where", "asked", "yours", "right", "yours / right"
 ELEMENT, TOLERANCE, INPUTS, LINE = "worst element", "tolerance", "inputs", "your line {line}"
 
 
@@ -53,12 +53,18 @@ def where(case: str, mode: str) -> str:
 
 def tolerance(rtol: float, dtype: str) -> str:
     """The tolerance that was applied."""
-    return f"{rtol:.0e} of the magnitude ({dtype})"
+    return f"{decimals(rtol)} of the magnitude ({dtype})"
+
+
+def decimals(rtol: float) -> str:
+    """A small number written out, since 2e-05 breaks at its hyphen; a very small one is not."""
+    return f"{rtol:.0e}" if rtol < 1e-6 else f"{float(f'{rtol:.0e}'):.6f}".rstrip("0")
 
 
 def checked(cases: Sequence[str], modes: Sequence[str], rtol: float) -> str:
-    """What a pass rests on."""
-    return f"Checked on {_list(cases)}; {_list(modes)}; to {rtol:.0e} of the magnitude."
+    """What a pass rests on; `rtol` is 0 where no numbers were compared with a tolerance."""
+    to = [f"to {decimals(rtol)} of the magnitude"] if rtol else []
+    return f"Checked on {'; '.join([*cases, *modes, *to])}."
 
 
 FOR_THE_SCORE = "{title}, for the score"  # beside the learner's own check of the same
@@ -73,10 +79,6 @@ def percent(share: float) -> str:
 def all_entries(count: int) -> str:
     """What a pass of a table rests on."""
     return f"All {count} entries are right."
-
-
-def _list(things: Sequence[str]) -> str:
-    return things[0] if len(things) == 1 else ", ".join(things[:-1]) + " and " + things[-1]
 
 
 HINT = "Hint {number} of {count}."

@@ -24,7 +24,7 @@ def test_a_pass_says_what_was_checked_and_returns_none(capsys):
     assert check("twice", right) is None
     said = capsys.readouterr()
     assert "✓ twice: Right." in said.out
-    assert "a matrix and float64" in said.out
+    assert "a matrix; float64" in said.out
     assert "traced by tf.function" in said.out
     assert said.err == ""
 
@@ -33,7 +33,7 @@ def test_a_failure_names_mistake_element_and_tolerance_and_raises(capsys):
     with pytest.raises(CheckFailed, match="true derivative") as caught:
         check("twice", lambda x: 2.0 * x, part="gradient")
     said = capsys.readouterr()
-    for piece in ("worst element", "yours", "right", "yours / right", "2e-05", "a matrix"):
+    for piece in ("worst element", "yours", "right", "yours / right", "0.00002", "a matrix"):
         assert piece in said.out
     assert said.err == ""
     assert caught.value._render_traceback_() == [f"CheckFailed: {caught.value}"]

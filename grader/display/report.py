@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import words
-from ..contract import Accuracy
+from ..contract import Accuracy, Either
 from ..verdict import Finding, Verdict
 from ..verdict.decide import PASS
 from ..verdict.words import HIDDEN
@@ -64,8 +64,17 @@ def _checked(verdict: Verdict) -> str:
         return words.all_entries(len(found))
     cases = list(dict.fromkeys(f.case.name for f in found))
     modes = list(dict.fromkeys(words.MODES.get(f.mode, f.mode) for f in found))
-    tolerance = max((f.rtol for f in found), default=0.0)
+    tolerance = max((f.rtol for f in found if _measured(f.expected)), default=0.0)
     return words.checked(cases, modes, tolerance)
+
+
+def _measured(expected: object) -> bool:
+    """Whether a truth is floating-point numbers, which are right within a tolerance."""
+    if isinstance(expected, Either):
+        return any(map(_measured, expected.options))
+    if isinstance(expected, np.ndarray | np.generic):
+        return expected.dtype.kind in "fV"
+    return isinstance(expected, float)
 
 
 def _accuracy(verdict: Verdict) -> tuple[tuple[str, str], ...]:
@@ -90,6 +99,8 @@ def _rows(finding: Finding) -> tuple[tuple[str, str], ...]:
     elif finding.worst is not None:
         rows += _worst(finding)
     else:
+        if isinstance(finding.expected, bool | str):  # of what, else nobody can tell
+            rows.append((words.WHAT, words.thing(finding.key)))
         rows.append((words.GOT, described(finding)))
         rows.append((words.EXPECTED, _shape_of(finding.expected)))
     return tuple(rows)
@@ -109,13 +120,20 @@ def _worst(finding: Finding) -> list[tuple[str, str]]:
     at = f"[{', '.join(map(str, worst.index))}]" if worst.index else ""
     rows = [
         (words.ELEMENT, f"{words.thing(finding.key)}{at}"),
-        (words.GOT, f"{worst.got:.6g}"),
-        (words.EXPECTED, f"{worst.expected:.6g}"),
+        (words.GOT, _number(worst.got, finding.expected)),
+        (words.EXPECTED, _number(worst.expected, finding.expected)),
     ]
-    if worst.ratio is not None:
+    if worst.ratio is not None and _measured(finding.expected):
         rows.append((words.RATIO, f"{worst.ratio:.4g}"))
-    rows.append((words.TOLERANCE, words.tolerance(finding.rtol, finding.case.dtype)))
+    if _measured(finding.expected):
+        rows.append((words.TOLERANCE, words.tolerance(finding.rtol, finding.case.dtype)))
     return rows
+
+
+def _number(value: float, expected: object) -> str:
+    """A number as the truth's dtype has it: True and False where that is bool."""
+    truth = isinstance(expected, np.ndarray) and expected.dtype.kind == "b"
+    return str(bool(value)) if truth and value in (0, 1) else f"{value:.6g}"
 
 
 def inputs(finding: Finding) -> str:

@@ -1,10 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from grader import judge
+from grader.contract import Case
 from grader.display.report import report, short
 from grader.probe.failure import of_exception
 from grader.probe.outcome import of
+from grader.verdict import Finding, Verdict
+from grader.verdict.compare import compare
 
 
 def verdict(mini, what, value, part="value"):
@@ -58,3 +63,32 @@ def test_values_are_shortened_to_a_line():
     assert short(np.arange(20)) == "int64(20,) [0, 1, 2, 3, 4, 5, 6, 7, …]"
     assert short(np.array(1.5, np.float32)) == "float32() [1.5]"
     assert short(3) == "3"
+
+
+def found(expected, got):
+    case = Case("a case", {})
+    status, worst = compare(of(got), expected, "float32", 2e-5)
+    return Finding(case, "eager", "value", status, expected, of(got), 2e-5, worst)
+
+
+def judged(outcome, finding):
+    return report(Verdict("a", None, outcome, None, "", "", (finding,)))
+
+
+@pytest.mark.parametrize("truth", ["a word", True, ["a", "list"], np.array([True, False])])
+def test_a_tolerance_is_told_only_where_numbers_were_compared_with_one(truth):
+    assert "magnitude" not in judged("pass", found(truth, truth)).checked
+    numbers = np.ones(2, np.float32)
+    assert "to 0.00002 of the magnitude" in judged("pass", found(numbers, numbers)).checked
+
+
+def test_a_mask_is_shown_as_true_and_false():
+    rows = dict(judged("fail", found(np.array([True, False]), np.array([True, True]))).rows)
+    assert (rows["yours"], rows["right"]) == ("True", "False")
+    assert "tolerance" not in rows
+
+
+def test_a_lone_yes_or_no_says_of_what():
+    finding = replace(found(True, False), key="forms the Hessian")
+    rows = dict(judged("fail", finding).rows)
+    assert (rows["asked"], rows["yours"], rows["right"]) == ("forms the Hessian", "False", "True")
