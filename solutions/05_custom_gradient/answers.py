@@ -143,7 +143,7 @@ JOBS = (
     "a new C++ op, loaded as a library, has no gradient yet",
     "the features are to be constants while the head is trained",
     "log(1 + exp(x)) whose derivative must not overflow",
-    "every Relu in a traced model that you cannot edit",
+    "every Relu of a Keras model you cannot edit, in your tf.function, tape outside",
     "the reward in a policy-gradient loss must not be trained through",
     "a NumPy routine with a known derivative, in a layer under fit",
     "the backward pass reuses the forward pass's LU factors",

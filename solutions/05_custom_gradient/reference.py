@@ -909,10 +909,11 @@ choose_the_tool = table(
             C,
             "A function of your own with a better formula for its derivative: tf.custom_gradient.",
         ),
-        "every Relu in a traced model that you cannot edit": Entry(
+        "every Relu of a Keras model you cannot edit, in your tf.function, tape outside": Entry(
             O,
-            "You cannot decorate ops in code that is not yours. While the model is traced, a "
-            "gradient_override_map gives all ops of a type another rule; the tape stays outside.",
+            "You cannot decorate ops in code that is not yours. Your tf.function makes the model's "
+            "ops anew, and a gradient_override_map around the call gives all ops of a type another "
+            "rule. A model that is a tf.function itself has its ops already and keeps their rules.",
         ),
         "the reward in a policy-gradient loss must not be trained through": Entry(
             S,
