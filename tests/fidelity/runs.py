@@ -82,7 +82,7 @@ def stock(notebook: NotebookNode, home: Path, **variables: str) -> NotebookNode:
 def engine(notebook: NotebookNode, zygote: Zygote, course: dict[str, str] | None = None
            ) -> NotebookNode:  # fmt: skip
     """Run by the engine, sandbox on; its home is `HOME`."""
-    limits = Limits(cell=SECONDS, notebook=4 * SECONDS)
+    limits = Limits(notebook=4 * SECONDS)
     job = work.Job(copy.deepcopy(notebook), limits, traits=TRAITS, course=course or {})
     return work.run(zygote, job).notebook
 
