@@ -153,6 +153,7 @@ def measure_engine(root: Path, names: list[str], jobs: int, work: list[Clock]) -
             raise SystemExit(f"a submission failed: {outcome}")
 
     run = grade(root, "01_bench", names, jobs=jobs, watch=watch)
+    assert not run.unseen, run.unseen
     assert len(run.outcomes) == len(names)
     half = len(ends) // 4
     steady = (ends[-1] - ends[half]) / (len(ends) - 1 - half)

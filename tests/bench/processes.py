@@ -51,11 +51,11 @@ class Clock:
         self.seconds, self.lock = 0.0, threading.Lock()
         original = getattr(ForkClient, name)
 
-        def timed(client, *given):
+        def timed(client, *given, **named):
             clock = cpu_clock(client.process.pidfd)
             started = time.clock_gettime(clock)
             try:
-                return original(client, *given)
+                return original(client, *given, **named)
             finally:
                 with self.lock:
                     self.seconds += time.clock_gettime(clock) - started
