@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from ..course import Chapter, Course
@@ -19,12 +20,11 @@ def misfiled(
     """A sentence per folder, or notebook outside one, that seems to be meant for one of `chapters`
     and is none of the course's; of all students or of these. Other assignments are no slip."""
     known = {chapter.name for chapter in course.chapters}
+    asked = {chapter.name for chapter in chapters}
     found = []
     for path in _strays(course.root / "submitted", known):
         near = _near(path, known)
-        if near in {chapter.name for chapter in chapters} and (
-            students is None or path.parent.name in students
-        ):
+        if near in asked and (students is None or path.parent.name in students):
             where = printable(path.relative_to(course.root))
             found.append(f"not graded: {where} belongs in submitted/<student>/{near}/, it seems")
     more = [f"not graded: and {len(found) - MOST} more"] if len(found) > MOST else []
@@ -33,7 +33,10 @@ def misfiled(
 
 def _strays(submitted: Path, known: Collection[str]) -> Iterator[Path]:
     for student in sorted(submitted.glob("*/")):
-        for path in sorted(student.iterdir()):
+        held = list[Path]()
+        with suppress(OSError):  # a folder that cannot be read is for the run to tell
+            held = sorted(student.iterdir())
+        for path in held:
             plain = path.is_dir() or path.suffix == ".ipynb"
             if plain and path.name not in known and not path.name.startswith("."):
                 yield path

@@ -43,7 +43,8 @@ class Stages(Autograde):  # type: ignore[misc]
         self.notebooks = list(submission.notebooks)
         with intake.only_plain_files(self.execute.all_limits):
             self.init_assignment(submission.assignment, submission.student)
-        self.ledger.forgive(submission.assignment, submission.student, submission.zeroed)
+        if submission.zeroed:
+            self.ledger.forgive(submission.assignment, submission.student, submission.zeroed)
         self._sanitizing = True
         for path in self.notebooks:
             name = os.path.splitext(os.path.basename(path))[0]
