@@ -6,6 +6,7 @@ The zygote remembers the originals; the child compares when the judge asks.
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from typing import Any
 
@@ -25,6 +26,9 @@ ipykernel.ipkernel:IPythonKernel.do_execute grader.engine.kernel:PipeKernel.do_e
 ipykernel.zmqshell:ZMQInteractiveShell.run_cell_async
 ipykernel.zmqshell:ZMQInteractiveShell.run_code jupyter_client.session:Session.msg
 """.split()
+# Of the running objects: a method of a subclass, or of the object alone, goes before a class's.
+USED = {"shell": ("run_cell_async", "run_code"), "kernel": ("do_execute",),
+        "session": ("msg", "send")}  # fmt: skip
 _ORIGINALS: dict[str, Any] = {}
 
 
@@ -44,7 +48,7 @@ def _find(name: str) -> Any:
 def remember() -> None:
     """Take note of the originals (zygote)."""
     _ORIGINALS.update((name, _find(name)) for name in WATCHED)
-    _ORIGINALS["hooks"] = _hooks()
+    _ORIGINALS["hooks"], _ORIGINALS["used"] = _hooks(), _used()
 
 
 def _hooks() -> dict[str, int]:
@@ -63,11 +67,27 @@ def _hooks() -> dict[str, int]:
     }
 
 
+def _used() -> dict[str, Any]:
+    """What runs and speaks for every cell, as it would be found when it is called."""
+    from IPython.core.getipython import get_ipython
+
+    shell: Any = get_ipython()
+    kernel = getattr(shell, "kernel", None)
+    owners = {"shell": shell, "kernel": kernel, "session": getattr(kernel, "session", None)}
+    return {
+        f"IPython:{owner}.{name}": inspect.getattr_static(owners[owner], name, None)
+        for owner, names in USED.items()
+        for name in names
+    }
+
+
 def replaced() -> list[str]:
     """Names whose object is no longer the original, new hooks, tracing."""
     found = [name for name in WATCHED if _find(name) is not _ORIGINALS.get(name)]
     now, before = _hooks(), _ORIGINALS.get("hooks", {})
     found += [f"IPython:{name}" for name, count in now.items() if count > before.get(name, 0)]
+    used = _ORIGINALS.get("used", {})
+    found += [name for name, method in _used().items() if method is not used.get(name)]
     found += ["sys:settrace"] if sys.gettrace() is not None else []
     found += ["sys:setprofile"] if sys.getprofile() is not None else []
     return found

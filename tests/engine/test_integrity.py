@@ -2,6 +2,12 @@
 
 import pytest
 
+MINE = """
+s = get_ipython().kernel.session
+original = type(s).msg
+def mine(self, *args, **named):
+    return original(self, *args, **named)
+"""
 # What a cell does, and a word of what the instructor reads.
 TRICKS = {
     "import grader.probe\ngrader.probe.run = lambda *a, **k: {}": "grader.probe:run",
@@ -13,6 +19,13 @@ TRICKS = {
     "s = type(get_ipython())\nran = s.run_code\ns.run_code = lambda *a, **k: ran(*a, **k)": (
         "ZMQInteractiveShell.run_code"
     ),
+    f"{MINE}type(s).msg = mine": "IPython:session.msg",  # a subclass of Session
+    f"{MINE}s.msg = mine.__get__(s)": "IPython:session.msg",
+    f"{MINE}s.__class__ = type('Mine', (type(s),), {{'msg': mine}})": "IPython:session.msg",
+    "s = get_ipython()\nran = s.run_code\ns.run_code = lambda *a, **k: ran(*a, **k)": (
+        "IPython:shell.run_code"
+    ),
+    "k = get_ipython().kernel\nk.do_execute = k.do_execute": "IPython:kernel.do_execute",
     "get_ipython().input_transformers_cleanup.append(list)": "input_transformers_cleanup",
     "get_ipython().ast_transformers.append(None)": "ast_transformers",
     "get_ipython().events.register('pre_execute', lambda: None)": "pre_execute hook",
@@ -29,3 +42,14 @@ def test_what_was_replaced_is_named(run, trick, said):
     before, _, after = result.texts[0].partition("->")
     assert said not in before
     assert said in after
+
+
+def test_what_learners_do_replaces_nothing(run):
+    result = run(
+        f"{ASKS}%matplotlib inline\n%pdb off\n%xmode plain",
+        "import matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.show()\nimport ipywidgets as w\n"
+        "display(w.IntSlider())",
+        "await __import__('asyncio').sleep(0)\nget_ipython().run_cell('1 + 1')\n1 / 0",
+        "integrity.replaced()",
+    )
+    assert result.texts[-1] == "[]"
