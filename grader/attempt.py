@@ -32,17 +32,19 @@ def untouched(answer: Any, exercise: str, starter: str) -> bool:
     return all(mine[name] is not None and _same(mine[name], given[name]) for name in given)
 
 
-def gap_line(answer: Any) -> int | None:
-    """The first line of a function, counted from its own first line, that still holds a `____`.
+def gap_line(answer: Any) -> tuple[int, str] | None:
+    """The first line of a function that still holds a `____`: its number, counted from the
+    function's own first line, and its text.
 
     None where there is none, or where the source cannot be found.
     """
     try:
-        lines = iter(inspect.getsource(answer).splitlines(keepends=True))
-        tokens = list(tokenize.generate_tokens(lambda: next(lines, "")))
+        source = inspect.getsource(answer).splitlines(keepends=True)
+        tokens = list(tokenize.generate_tokens(iter(source).__next__))
     except (OSError, TypeError, tokenize.TokenError, IndentationError):
         return None
-    return next((t.start[0] for t in tokens if t.type == tokenize.NAME and t.string == GAP), None)
+    lines = [t.start[0] for t in tokens if t.type == tokenize.NAME and t.string == GAP]
+    return (lines[0], source[lines[0] - 1].strip()) if lines else None
 
 
 def starter_codes(starter: str) -> dict[str, types.CodeType]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import companions, display, judge, probe, record, words
+from .calling import word
 from .course import Course, CourseError
 from .display.report import Report, report
 from .oneline import OneLine
@@ -37,6 +38,7 @@ def _evaluated(plan: judge.Plan, object: Any) -> Verdict:
     return plan.decide(probe.run(object, plan.request))
 
 
+@word
 def check(id: str, object: Any, part: str | None = None, fresh: bool = False) -> None:
     """Checks an answer and shows what it found.
 
@@ -58,6 +60,7 @@ def partial_credit(id: str, object: Any, points: float) -> float:
     return points * evaluate(id, object).fraction
 
 
+@word
 def hint(id: str) -> None:
     """Shows the next hint for an exercise."""
     from . import hints

@@ -11,6 +11,7 @@ from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType
 
+from . import words
 from .contract import Exercise
 from .oneline import OneLine
 
@@ -120,8 +121,8 @@ class Chapter:
             raise CourseError(f"{self.name}: reference.py has no list EXERCISES")
         for exercise in reference.EXERCISES:
             if not hasattr(exercise, "id"):
-                said = f"{type(exercise).__name__}, which is no Exercise"
-                raise CourseError(f"{self.name}: reference.py lists a {said}, in EXERCISES")
+                said = f"{words.a(type(exercise).__name__)}, which is no Exercise"
+                raise CourseError(f"{self.name}: reference.py lists {said}, in EXERCISES")
             if exercise.id in found:
                 said = f"two exercises are called {exercise.id}"
                 raise CourseError(f"{self.name}: {said} in reference.py")

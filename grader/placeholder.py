@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 from typing import Any
 
@@ -13,15 +14,17 @@ class Blank:
 
     Every use of it (call, attribute, arithmetic, index, iteration) gives the blank again, so that
     a half-filled answer runs up to its check. `line` is the line in which the learner's code last
-    used the gap, counted from the first line of the function `name`; None where it did not.
+    used the gap, counted from the first line of the function `name`, and `code` what stands in it;
+    None where it did not.
     """
 
     line: int | None = None
     name: str | None = None
+    code: str | None = None
 
     def forget(self) -> None:
         """From here on nothing has used the gap."""
-        self.line = self.name = None
+        self.line = self.name = self.code = None
 
     def _used(self, *args: Any, **kwargs: Any) -> Blank:
         frame = sys._getframe(1)
@@ -34,6 +37,7 @@ class Blank:
             inside = code.co_name not in ("<module>", "<lambda>")
             self.line = frame.f_lineno - (code.co_firstlineno - 1 if inside else 0)
             self.name = code.co_name if inside else None
+            self.code = linecache.getline(code.co_filename, frame.f_lineno).strip() or None
         return self
 
     def __getattr__(self, name: str) -> Blank:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
 
 from . import display, state, words
+from .calling import word
 from .course import CourseError
 from .display.report import Report, short
 from .oneline import OneLine
@@ -24,6 +27,7 @@ class NoSuchGuess(OneLine, ValueError):
     """A guess that is none of the words."""
 
 
+@word
 def predict(name: str, run: Callable[[], Any], guess: Any = ____, because: str = "") -> None:
     """Runs `run` once a guess is made, and shows guess and truth side by side.
 
@@ -124,8 +128,12 @@ def _buttons(asked: Report, answered: Callable[[str], Report]) -> None:
     def chosen(button: Any) -> None:
         for each in buttons:
             each.disabled = True  # one guess is all there is
-        card.update(display.bundle(answered(button.description)), raw=True)
-        below.update(NOTHING, raw=True)
+        printed = io.StringIO()  # a click belongs to no cell: nobody would see it
+        with redirect_stdout(printed):
+            answer = answered(button.description)
+        card.update(display.bundle(answer), raw=True)
+        text = printed.getvalue()
+        below.update({"text/plain": text} if text else NOTHING, raw=True)
         row.close()
 
     for button in buttons:

@@ -31,6 +31,18 @@ COMPLEX = "tensor of complex numbers"
 UNKNOWN_SHAPE = "XLA compiles for shapes that are known before it runs; this one is {shape}"
 
 
+def a(noun: str) -> str:
+    """A noun, such as a type's name, with its article: "an int", "a dict"."""
+    heard = noun.lower()
+    vowel = heard.startswith(("a", "e", "i", "o", "nd", "un")) and not heard.startswith("uni")
+    return f"{'an' if vowel else 'a'} {noun}"
+
+
+def cut(text: str, most: int) -> str:
+    """The text, or its first characters and a mark that there are more."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def thing(key: str) -> str:
     """A key in words: "gradient:x" is "the gradient to x"."""
     what, _, name = key.partition(":")
@@ -73,7 +85,7 @@ ACCURACY, FLOOR, BESIDE = "held-out accuracy", "floor", "trivial models"
 
 def percent(share: float) -> str:
     """A share in percent."""
-    return f"{100 * share:.1f} %"
+    return f"{share:.1%}"
 
 
 def all_entries(count: int) -> str:
@@ -88,6 +100,20 @@ REREAD = "Reread: {section}."
 def failed(exercise: str, part: str | None, headline: str) -> str:
     """The one line of a CheckFailed."""
     return f"{exercise}{f', {part}' if part else ''}: {headline}"
+
+
+SOME_NAME = "name"  # where none can be told
+USAGE = {
+    "check": (
+        "Give the exercise's name, in quotes, and your answer: "
+        'check("{name}", {name}). The names are in progress().'
+    ),
+    "hint": """Give the exercise's name, in quotes: hint("{name}"). The names are in progress().""",
+    "predict": (
+        "Give a name, a function that makes the gradient, and your prediction: "
+        'predict("{name}", run, "none").'
+    ),
+}
 
 
 PREDICT_FIRST = "Predict first."

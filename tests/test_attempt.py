@@ -62,8 +62,8 @@ def filled(x):
 
 
 def test_the_line_of_the_first_gap_is_counted_from_the_functions_first_line():
-    assert gap_line(half_filled) == 4
-    assert gap_line(lambda x: ____) == 1
+    assert gap_line(half_filled) == (4, "return x * ____")
+    assert gap_line(lambda x: ____)[0] == 1
     assert gap_line(filled) is None
     assert gap_line(define(STARTER)) is None  # no source to be found
     assert gap_line({"a": ____}) is None

@@ -187,7 +187,10 @@ def helper(x):
 def test_a_gap_in_a_helper_is_told_with_the_helpers_name(capsys):
     with pytest.raises(CheckFailed):
         check("twice", lambda x: helper(x))
-    assert "Fill in line 3 of helper: there is still a ____ in it." in capsys.readouterr().out
+    assert (
+        "Fill in line 3 of helper, `return y * ____`: there is still a ____ in it."
+        in capsys.readouterr().out
+    )
     with pytest.raises(CheckFailed):
         check("twice", globals()["handed_back"])
     assert "a function that it calls, still gives back a ____" in capsys.readouterr().out

@@ -15,6 +15,9 @@ def test_a_gap_absorbs_any_use_and_remembers_its_line():
     result = half_filled(np.ones(2))
     assert isinstance(result, Blank)
     assert result.line == 3
+    assert result.code == "return (____ * y).shape[0] ** 2 - -____ @ y"
+    ____.forget()
+    assert result.line is result.code is None
 
 
 def test_it_can_be_called_indexed_iterated_and_tested():

@@ -106,6 +106,18 @@ def test_a_button_puts_the_answer_in_the_place_of_the_question(learner, row):
     assert state.read()["predictions"]["a"] == {"guess": "zero", "truth": "zero"}
 
 
+def test_what_is_printed_at_a_click_stands_in_the_place_of_the_buttons(learner, row, capsys):
+    from ipywidgets.widgets import widget
+
+    predict("a", lambda: print("traced"))
+    _, buttons = row
+    shown = buttons.bundles[0]["application/vnd.jupyter.widget-view+json"]["model_id"]
+    box = widget._instances[shown]
+    next(each for each in box.children[1:] if each.description == "none").click()
+    assert buttons.bundles[-1] == {"text/plain": "traced\n"}
+    assert capsys.readouterr().out == ""
+
+
 def test_in_a_terminal_no_button_is_spoken_of(capsys):
     predict("a", lambda: 0.0)
     assert "button" not in capsys.readouterr().out

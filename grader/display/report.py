@@ -13,6 +13,8 @@ from ..verdict import Finding, Verdict
 from ..verdict.decide import PASS
 from ..verdict.words import HIDDEN
 
+MOST_WORD = 60  # characters of a text that came where something else was asked
+
 
 @dataclass(frozen=True)
 class Report:
@@ -157,7 +159,7 @@ def described(finding: Finding) -> str:
     if outcome.array is not None:
         return f"{outcome.array.dtype.name}{_shape(outcome.array.shape)}"
     if outcome.kind == "word":
-        return str(outcome.word)
+        return words.cut(" ".join(str(outcome.word).split()), MOST_WORD)
     return {"none": "None"}.get(outcome.kind, outcome.text or outcome.kind)
 
 

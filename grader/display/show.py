@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import lru_cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, select_autoescape
+from markupsafe import Markup, escape
 
 from .. import words
 from .report import Report
@@ -19,7 +21,14 @@ MARKS = {"pass": "✓", "fail": "✗", "error": "!", "unattempted": "○"}
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     loader = PackageLoader("grader", "display")
-    return Environment(loader=loader, autoescape=select_autoescape(["html"]))
+    made = Environment(loader=loader, autoescape=select_autoescape(["html"]))
+    made.filters["coded"] = coded
+    return made
+
+
+def coded(text: str) -> Markup:
+    """A sentence in HTML: what stands between backticks is code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def render(template: str, **values: Any) -> str:

@@ -66,9 +66,9 @@ def run(answer: Any, request: Request) -> Observation:
     """Every case in every mode. Never raises for what the learner's code does."""
     if request.starter and untouched(answer, request.exercise, request.starter):
         return {UNTOUCHED: Outcome("blank")}
-    line = gap_line(answer)
-    if line is not None:  # half filled: running it would only raise something misleading
-        return {UNTOUCHED: Outcome("blank", detail={"line": line})}
+    found = gap_line(answer)
+    if found is not None:  # half filled: running it would only raise something misleading
+        return {UNTOUCHED: Outcome("blank", detail=dict(zip(("line", "code"), found, strict=True)))}
     ____.forget()
     probe = _probe(request)
     # A prediction is words: for it TensorFlow need not start.

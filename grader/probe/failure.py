@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import traceback
 
+from ..message import bare
 from ..whose import is_learners
 from .outcome import Outcome
 
@@ -21,8 +22,7 @@ def of_exception(error: BaseException) -> Outcome:
     if message.startswith("Graph execution error:"):
         told = [part for part in re.split(r"\n\s*\n", message.strip()) if 'File "' not in part]
         message = told[-1]
-    # Names of generated nodes say nothing to whoever wrote the function.
-    message = re.sub(r"\{\{function_node .*?\}\}\s*|\s*\[\[\{\{.*", "", message, flags=re.DOTALL)
+    message = bare(message)
     reported = _told_by_autograph(message)
     if "in user code:" in message:
         message = re.split(r"\n\s*\n", message.strip())[-1].strip()

@@ -50,7 +50,7 @@ def of(value: Any) -> Outcome:
     if isinstance(value, Outcome):
         return value
     if isinstance(value, Blank):
-        return Outcome("blank", detail={"line": value.line, "name": value.name})
+        return Outcome("blank", detail={"line": value.line, "name": value.name, "code": value.code})
     if isinstance(value, bool | str) or _is_words(value):
         return Outcome("word", text=json.dumps(value))
     return _array(value)

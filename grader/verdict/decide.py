@@ -54,8 +54,8 @@ class Verdict:
 
 def unattempted(terms: Terms, part: str | None, gap: Outcome) -> Verdict:
     """The verdict on a starter that was not touched, or on a gap that was left."""
-    line, name = gap.detail.get("line"), gap.detail.get("name")
-    says = words.gap(line, name) if gap.detail else words.NOT_ATTEMPTED_SAYS
+    line, name, code = (gap.detail.get(what) for what in ("line", "name", "code"))
+    says = words.gap(line, name, code) if gap.detail else words.NOT_ATTEMPTED_SAYS
     return Verdict(terms.id, part, UNATTEMPTED, None, words.NOT_ATTEMPTED, says)
 
 

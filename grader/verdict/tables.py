@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..words import a
+
 if TYPE_CHECKING:
     from .compare import Finding
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 def lines(wrong: Sequence[Finding], options: Mapping[str, Any]) -> str:
     """One line per wrong entry of a dictionary, with its reason."""
     if wrong[0].outcome.detail.get("handed"):
-        return f"A dictionary is asked, a {wrong[0].outcome.text} came."
+        return f"A dictionary is asked, {a(wrong[0].outcome.text)} came."
     if options.get("planted"):
         return PLANTED_SCORE if len(wrong) > 1 else ""
     return "\n".join(f"{name_entry(f)}: {_entry(f, options)}" for f in wrong)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..words import COMPLEX, thing
+from ..words import COMPLEX, a, cut, thing
 
 if TYPE_CHECKING:
     from ..probe.outcome import Outcome
@@ -18,6 +18,7 @@ NOT_ATTEMPTED_SAYS = (
 )
 FILL_IN = "Fill in {where}: there is still a ____ in it."
 A_LINE = "line {line} of {name}"
+QUOTED = ", `{code}`"  # notebooks show no line numbers
 A_GAP = "Fill in what is open: your answer, or a function that it calls, still gives back a ____."
 
 PATTERNS = {
@@ -84,11 +85,12 @@ _HEADLINES = {
 }
 
 
-def gap(line: int | None, name: str | None) -> str:
+def gap(line: int | None, name: str | None, code: str | None) -> str:
     """What to say of a gap: where it is, if that is known."""
     if line is None:
         return A_GAP
-    return FILL_IN.format(where=A_LINE.format(line=line, name=name or "your answer"))
+    where = A_LINE.format(line=line, name=name or "your answer")
+    return FILL_IN.format(where=where + (QUOTED.format(code=code) if code else ""))
 
 
 def headline(outcome: str, mistake: str | None, part: str | None) -> str:
@@ -110,9 +112,9 @@ def pattern(name: str, wrong: Sequence[Finding], factor: str) -> str:
 
 RAISED = "Read the exception below; it was raised with the inputs shown."
 UNNAMED = "No known mistake fits. Compare the worst element below with what you get on paper."
-ODD_TYPE = "A {kind} came back, which is not an answer here. Return a tensor of real numbers."
+ODD_TYPE = "{kind} came back, which is not an answer here. Return a tensor of real numbers."
 HANDED = (
-    "check was handed a {kind}. Hand over the function itself, by its name and without calling it."
+    "check was handed {kind}. Hand over the function itself, by its name and without calling it."
 )
 HIDDEN = {  # the same where inputs, values and exceptions are not shown
     RAISED: "It was raised with inputs that are drawn for the score and not shown.",
@@ -126,9 +128,10 @@ def unknown(wrong: Sequence[Finding]) -> str:
     if first.status == "error":
         return RAISED
     if first.outcome.detail.get("handed"):
-        return HANDED.format(kind=first.outcome.text)
+        return HANDED.format(kind=a(first.outcome.text))
     if first.status == "type":
-        return ODD_TYPE.format(kind=first.outcome.text or COMPLEX)
+        came = a(first.outcome.text or COMPLEX)
+        return ODD_TYPE.format(kind=came[0].upper() + came[1:])
     if first.status == "missing" and first.outcome.text:
         return OTHER_FORM.format(asked=first.outcome.detail["asked"], came=first.outcome.text)
     if first.status == "missing":
@@ -146,9 +149,7 @@ def container(count: int, keys: str) -> str:
     """What came where one value was asked; `keys` is empty but for a dictionary."""
     if not keys:
         return f"a tuple or list of {count}"
-    return (
-        f"a dictionary with the keys {keys if len(keys) <= MOST_KEYS else keys[:MOST_KEYS] + '…'}"
-    )
+    return f"a dictionary with the keys {cut(keys, MOST_KEYS)}"
 
 
 def alone(outcome: Outcome) -> str:

@@ -51,6 +51,8 @@ def hidden(count: int) -> str:
 
 def runs(count: int) -> str:
     """How often the user's code ran."""
+    if not count:
+        return "The function did not run."
     times = {1: "once", 2: "twice"}.get(count, f"{count} times, tracing included")
     return f"The function ran {times}."
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from grader.message import bare
+from grader.words import a
 from grader.xray.blame import Blame
 from grader.xray.reasons import NAMES, NOBODY, REASON
 from grader.xray.record_types import Line, OverrideMap
 
+MOST_CODE = 60  # characters of a line
 STATUS = {"alive": "alive", "none": "None", "zero": "zero", "nan": "NaN"}
 _VERB = {
     "none": "{subject} cuts the gradient to {inputs}",
@@ -53,8 +56,11 @@ def reason(blame: Blame) -> str:
 
 
 def at(line: Line | None) -> str:
-    """ " (line 3)", or nothing."""
-    return "" if line is None else f" (line {line.number})"
+    """ " (line 3: y = tf.round(x))", since notebooks show no line numbers, or nothing."""
+    if line is None:
+        return ""
+    code = line.text if len(line.text) <= MOST_CODE else line.text[:MOST_CODE] + " …"
+    return f" (line {line.number}: {code})" if code else f" (line {line.number})"
 
 
 def finding(blame: Blame, status: str, inputs: Sequence[str]) -> str:
@@ -85,6 +91,18 @@ NOTHING = "there is no tensor or variable to ask a gradient for"
 IN_GRAPH = "the function does not run in eager execution; it was looked at inside tf.function"
 
 
+def no_function(kind: str) -> str:
+    """The finding when something else than a function was handed over."""
+    return f"{a(kind)} is no function: hand over the function itself and its inputs, explain(f, x)"
+
+
+def other_inputs(name: str, asked: Sequence[str], given: int) -> str:
+    """The finding when a function was handed over without its inputs, or with others."""
+    call = ", ".join([name, *asked])
+    came = {0: "no input was", 1: "one input was"}.get(given, f"{given} inputs were")
+    return f"{name} takes {listed(asked) or 'no inputs'}, and {came} given: call explain({call})"
+
+
 def raised(error: BaseException, line: Line | None) -> str:
     """The finding when the function itself raised."""
     return f"the function raised {type(error).__name__}{at(line)}: {first_line(error)}"
@@ -112,10 +130,9 @@ def gradient_error(error: BaseException) -> str:
 
 def first_line(error: BaseException) -> str:
     """The first telling line of an error (TensorFlow puts its traceback into the message)."""
-    lines = [part.strip() for part in str(error).splitlines() if part.strip()]
+    lines = [part.strip() for part in bare(str(error)).splitlines() if part.strip()]
     telling = [t for t in lines if re.match(r"\w*(Error|Exception)\b.*:", t)]
-    text = re.sub(r"\{\{.*?\}\}\s*", "", (telling or lines or [""])[0])
-    text = re.sub(r"\s*\[Op:\w*\].*$", "", text)
+    text = (telling or lines or [""])[0]
     counts = re.search(r"do not match num inputs \d+", str(error))
     text += f" {counts.group()}" if counts and counts.group() not in text else ""
     return text if len(text) <= 200 else text[:197] + "..."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -85,6 +86,10 @@ def explain(f: Callable[..., Any], *inputs: Any) -> Xray:
 
 
 def _look(shown: Xray, f: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
+    misfit = _misfit(f, inputs)
+    if misfit:
+        shown.findings = [misfit]
+        return
     done = shown.run = run(f, inputs)
     shown.runs = done.runs
     shown.status = dict(done.status)
@@ -100,6 +105,25 @@ def _look(shown: Xray, f: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
     shown.warnings = findings.warnings(done, shown.flow)
     shown.notes = findings.notes(done, shown.flow)
     shown.left_out = findings.left_out(done, shown.flow)
+
+
+def _misfit(f: Any, inputs: tuple[Any, ...]) -> str:
+    """What to say where `f` cannot be called with these inputs; empty where it can, or may."""
+    if not callable(f):
+        return words.no_function(type(f).__name__)
+    try:
+        takes = inspect.signature(f)
+    except (TypeError, ValueError):  # a builtin, or a callable that tells nothing
+        return ""
+    try:
+        takes.bind(*inputs)
+    except TypeError:
+        several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        needed = [p for p in takes.parameters.values() if p.default is p.empty]
+        asked = [p.name for p in needed if p.kind not in several]
+        name = getattr(f, "__name__", "f")
+        return words.other_inputs("f" if name == "<lambda>" else name, asked, len(inputs))
+    return ""
 
 
 def _status_without_tape(done: Run, flow: Flow) -> None:

@@ -65,6 +65,12 @@ def test_values_are_shortened_to_a_line():
     assert short(3) == "3"
 
 
+def test_a_long_text_in_place_of_numbers_is_cut(mini):
+    rows = dict(report(verdict(mini, "value", "no number\n" * 20)).rows)
+    assert rows["yours"].startswith("no number no number")
+    assert len(rows["yours"]) < 70
+
+
 def found(expected, got):
     case = Case("a case", {})
     status, worst = compare(of(got), expected, "float32", 2e-5)

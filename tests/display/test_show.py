@@ -30,6 +30,14 @@ def test_html_is_escaped_follows_the_theme_and_marks_by_more_than_colour():
     assert 'role="status"' in html
 
 
+def test_what_stands_between_backticks_is_code():
+    said = replace(FULL, says=("Ask `a < b` first.",), also="With `f(x)`.")
+    html = bundle(said)["text/html"]
+    assert "<p>Ask <code>a &lt; b</code> first.</p>" in html
+    assert "With <code>f(x)</code>." in html
+    assert "`" not in html
+
+
 def test_every_outcome_has_a_drawing_of_its_own():
     outcomes = ("pass", "fail", "error", "unattempted")
     shown = [bundle(Report("t", outcome, "h"))["text/html"] for outcome in outcomes]

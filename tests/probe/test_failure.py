@@ -48,5 +48,26 @@ def test_in_a_traced_call_the_line_is_the_learners_own(raised):
     assert told.text == "'SymbolicTensor' object has no attribute 'numpy'"
 
 
+def test_of_a_variable_in_a_message_the_numbers_are_left_out(tf):
+    kernel = tf.Variable(tf.ones((4, 2)))
+    told = of_exception(ValueError(f"no rule for {kernel}, f > 1")).text
+    assert told.startswith("no rule for <tf.Variable")
+    assert "shape=(4, 2)" in told
+    assert told.endswith("dtype=float32>, f > 1")
+    assert "numpy=1.0" in of_exception(ValueError(repr(tf.constant(1.0)))).text
+
+
+def test_names_of_nodes_and_ops_are_left_out(tf):
+    with pytest.raises(tf.errors.InvalidArgumentError) as error:
+        tf.function(lambda x: tf.numpy_function(float, [x], tf.float32))(tf.ones((), tf.float64))
+    text = of_exception(error.value).text
+    assert "pyfunc" in text
+    assert "{{" not in text
+    with pytest.raises(tf.errors.InvalidArgumentError) as error:
+        tf.ones((2, 3)) @ tf.ones((2, 3))
+    assert "[Op:" in str(error.value)
+    assert "[Op:" not in of_exception(error.value).text
+
+
 def test_a_probe_of_the_chapter_is_nobodys_line(raised):
     assert raised("own").detail == {"type": "AttributeError"}

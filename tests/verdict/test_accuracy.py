@@ -11,7 +11,7 @@ from grader.probe.outcome import of
 from grader.verdict import decide
 
 LABELS = np.arange(10) % 5
-FLOOR = Accuracy(LABELS, 0.8, "always 0: 20 %")
+FLOOR = Accuracy(LABELS, 0.8, "always 0: 20%")
 
 
 def exercise(truth, **options):
@@ -42,9 +42,9 @@ def test_a_share_of_the_labels_must_be_right(wrong, outcome, mistake):
     got = judged(exercise({"labels": FLOOR}), {"labels": labels})
     assert (got.outcome, got.mistake) == (outcome, mistake)
     rows = dict(report(got).rows)
-    assert rows["held-out accuracy"] == f"{100 - 10 * wrong:.1f} %"
-    assert rows["floor"] == "80.0 %"
-    assert rows["trivial models"] == "always 0: 20 %"
+    assert rows["held-out accuracy"] == f"{100 - 10 * wrong:.1f}%"
+    assert rows["floor"] == "80.0%"
+    assert rows["trivial models"] == "always 0: 20%"
 
 
 def test_labels_of_another_shape_are_not_counted():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grader.contract import Case, Entry, Exercise, Mistake, table
 from grader.key import key, terms
-from grader.probe.outcome import Outcome, of
+from grader.probe.outcome import Outcome, handed, of
 from grader.probe.targets import NOTHING
 from grader.verdict import decide, words
 
@@ -236,7 +236,10 @@ def test_a_mistake_kept_to_one_part_is_not_seen_in_another():
 def test_a_gap_is_not_attempted_and_names_its_line():
     got = verdict(gradient_x=Outcome("blank", detail={"line": 3}))
     assert got.outcome == "unattempted"
-    assert "line 3" in got.says
+    assert "line 3 of your answer: there" in got.says
+    detail = {"line": 3, "name": "f", "code": "return ____", "more": "from a hostile child"}
+    got = verdict(gradient_x=Outcome("blank", detail=detail))
+    assert "line 3 of f, `return ____`: there" in got.says
 
 
 def test_nothing_at_all_is_a_failure_not_a_pass():
@@ -265,6 +268,17 @@ def test_whatever_comes_back_there_is_a_verdict(observation):
     got = decide(terms(BASE), key(BASE, cases), cases, observation, None)
     assert got.outcome in ("fail", "error", "unattempted")
     assert got.headline
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [(3, "check was handed an int."), ({}, "check was handed a dict."),
+     (np.ones(2), "check was handed an ndarray.")],
+)  # fmt: skip
+def test_what_is_no_function_is_named_with_its_article(given, said):
+    seen = {(c.name, mode, "error"): handed(given) for c in BASE.cases(None) for mode in c.modes}
+    cases = BASE.cases(None)
+    assert said in decide(terms(BASE), key(BASE, cases), cases, seen, None).says
 
 
 def test_a_part_that_asks_nothing_is_no_pass():

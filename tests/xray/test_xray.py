@@ -487,3 +487,31 @@ def test_detour_beside_a_live_path():
         return x * scale
 
     assert explain(f, X).warnings[0].startswith("float() (line ")
+
+
+@pytest.mark.parametrize(
+    ("f", "inputs", "said"),
+    [
+        (lambda x, k, j=1: x, (), "f takes x and k, and no input was given: call explain(f, x, k)"),
+        (lambda x: x, (1.0, 2.0), "f takes x, and 2 inputs were given: call explain(f, x)"),
+        (lambda: 1.0, (X,), "f takes no inputs, and one input was given: call explain(f)"),
+        (
+            3,
+            (),
+            "an int is no function: hand over the function itself and its inputs, explain(f, x)",
+        ),
+    ],
+)
+def test_a_call_that_does_not_fit_is_told_and_nothing_runs(f, inputs, said):
+    shown = explain(f, *inputs)
+    assert shown.finding == said
+    assert (shown.runs, shown.worst) == (0, "none")
+    assert "The function did not run." in str(shown)
+    assert "The function did not run." in shown._repr_mimebundle_()["text/html"]
+
+
+def test_a_finding_quotes_the_line_since_notebooks_show_no_numbers():
+    def f(x):
+        return tf.round(x)
+
+    assert ": return tf.round(x)): " in explain(f, X).finding
