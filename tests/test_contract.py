@@ -63,7 +63,10 @@ def test_a_table_asks_for_its_entries():
         ({"id": "leaky-relu"}, "a Python name"),
         ({"id": "class"}, "a Python name"),
         ({"hints": "one hint."}, "a tuple of texts"),
-        *(({"parts": {"value": w}}, "no positive number") for w in (0, -1, "1", True, None)),
+        *(
+            ({"parts": {"value": w}}, "no positive number")
+            for w in (0, -1, "1", True, None, np.inf, np.nan)
+        ),
     ],
 )
 def test_what_no_contract_may_say_is_named(changes, said):

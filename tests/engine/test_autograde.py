@@ -1,7 +1,9 @@
 """What is nobody's fault, or the instructor's, costs no student a point."""
 
+import errno
 import io
 import json
+from concurrent.futures import Future
 
 import pytest
 from nbformat.v4 import new_code_cell
@@ -193,3 +195,29 @@ def test_what_one_notebook_lost_for_lateness_is_not_taken_off_another(tiny, brok
         assert {nb.name: (nb.score, nb.late_submission_penalty) for nb in found} == {
             "p1": (0, None), "p2": (4, None),
         }  # fmt: skip
+
+
+class Lost:
+    """An executor whose way to its workers breaks, with an error that a student's file could make
+    as well."""
+
+    jobs, killed = 1, False
+
+    def submit(self, jobs):
+        future = Future()
+        future.set_exception(FileNotFoundError(errno.ENOENT, "the scheduler's address"))
+        return future
+
+    def close(self, now=False):
+        self.killed = now
+
+
+def test_a_lost_way_to_the_workers_stops_the_run_and_is_no_students_fault(tiny):
+    tiny.submit("ann")
+    tiny.grade()
+    lost = Lost()
+    with pytest.raises(GradingError, match="the scheduler's address"):
+        tiny.grade(executor=lost, force=True)
+    assert lost.killed
+    assert tiny.scores("ann") == (9, False)
+    assert tiny.grade()["ann"].state == "graded"  # it had begun

@@ -8,6 +8,8 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from grader.course import CourseError
+from grader.engine import preflight
 from grader.engine.batch import GradingError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -191,3 +193,44 @@ def test_another_text_of_a_graded_cell_and_other_probes_are_asked_anew(tiny):
         (folder / "probes.py").write_text(text)
         assert tiny.grade()["ann"].state == "graded"
         assert tiny.grade()["ann"].state == "skipped"
+
+
+def test_a_course_that_submissions_cannot_read_is_said_before_anything_is_touched(
+    tiny, monkeypatch
+):
+    tiny.submit("ann")
+    tiny.grade()
+    (tiny.root / "data").mkdir()
+
+    def closed(folders):
+        raise CourseError(f"closed: {folders}")
+
+    monkeypatch.setattr(preflight, "check_public", closed)
+    with pytest.raises(GradingError, match=f"closed: .*{tiny.root}/data"):
+        tiny.grade(force=True)
+    assert tiny.scores("ann") == (9, False)
+    assert tiny.autograded("ann")
+
+
+def test_a_file_that_was_taken_back_is_not_there_any_more(tiny):
+    folder = tiny.submit("ann", add="from helper import add")
+    (folder / "helper.py").write_text("def add(a, b): return a + b")
+    assert tiny.grade()["ann"].score == 9
+    (folder / "helper.py").unlink()
+    assert tiny.grade()["ann"].score == 7
+    assert not (tiny.root / "autograded/ann/ps/helper.py").exists()
+
+
+def test_what_a_link_leads_to_is_nobodys_to_remove(tiny, tmp_path):
+    """Somebody has autograded/ on another disk, say."""
+    tiny.submit("ann", sq="def sq(a): return 0")
+    tiny.grade()
+    place, other = tiny.root / "autograded/ann/ps", tmp_path / "other"
+    shutil.rmtree(place)
+    other.mkdir()
+    (other / "kept").write_text("")
+    place.symlink_to(other)
+    tiny.submit("ann")
+    assert tiny.grade()["ann"].score == 9
+    assert {path.name for path in other.iterdir()} == {"kept", "p1.ipynb", "p2.ipynb"}
+    assert place.is_symlink()

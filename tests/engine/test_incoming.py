@@ -111,3 +111,25 @@ def test_all_messages_of_a_notebook_share_one_allowance(incoming):
     incoming.take(show)
     with pytest.raises(frames.OutputLimit):
         incoming.take(show)
+
+
+def test_no_other_answer_is_the_cells_reply(incoming):
+    assert incoming.take(packed("comm_info_reply", {"status": "ok"}, channel="shell")) is None
+    assert incoming.take(packed("execute_reply", {"status": "ok"}, channel="iopub")) is None
+    assert incoming.take(packed("execute_reply", {}, parent=6, channel="shell")) is None
+    assert told(incoming) == []
+
+
+def test_joined_text_is_of_this_cell(incoming):
+    """nbclient drops what names another parent."""
+    incoming.take(frames.Frame(frames.STDOUT, 7, b"x"))
+    incoming.flush()
+    assert incoming.client.seen[0]["parent_header"] == {"msg_id": "7"}
+
+
+def test_what_comes_too_late_for_its_cell_is_counted_all_the_same(incoming):
+    late = packed("display_data", {"data": {"application/json": [0] * (PIECES // 2)}}, parent=6)
+    incoming.take(late)
+    assert incoming.client.pieces < PIECES // 2
+    with pytest.raises(frames.OutputLimit):
+        incoming.take(late)

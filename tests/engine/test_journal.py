@@ -65,3 +65,25 @@ def test_what_has_ended_stays_a_fault_until_it_is_graded_again(tmp_path):
     assert states == ["skipped", "skipped", "fault"]
     journal.add("ch", "ann", "begun")
     assert journal.ended("ch", "ann").state == "skipped"
+
+
+def test_only_another_digest_of_what_was_graded_is_a_change(tmp_path):
+    journal = Journal(tmp_path)
+    assert journal.changed("ch", "ann", "new")  # so it may be where nothing is known
+    assert not journal.changed("ch", "ann", None)  # one notebook alone
+    journal.add("ch", "ann", "done", digest="old")
+    found = [journal.changed("ch", "ann", digest) for digest in ("new", "old", None)]
+    assert found == [True, False, False]
+    journal.add("ch", "ann", "done", digest=None)
+    assert not journal.changed("ch", "ann", "new")
+    journal.add("ch", "ann", "begun", digest="old")  # of which nobody knows how far it came
+    assert not journal.changed("ch", "ann", "new")
+
+
+def test_what_was_noted_is_told_and_steers_no_terminal(tmp_path):
+    journal = Journal(tmp_path)
+    assert journal.notes("ch", "ann") == []
+    journal.add("ch", "ann", "done", notes=["late", "a\x1b[2J"])
+    assert journal.notes("ch", "ann") == ["late", "a\\x1b[2J"]
+    journal.add("ch", "ann", "done", notes="none")
+    assert journal.notes("ch", "ann") == []

@@ -118,3 +118,21 @@ def test_marks_by_hand_are_counted_for_one_student(ledger, url):
         book.find_grade("test", "p1", "ps", "ann").manual_score = 1
         book.db.commit()
     assert [ledger.by_hand("ps", name) for name in ("ann", "bob")] == [1, 0]
+
+
+def test_scores_are_known_unless_the_gradebook_has_lost_them(ledger):
+    """Work that is to be marked by hand has no score of its own, and is no loss."""
+    assert not ledger.scored("ps", "ann")
+    known = {(2, False): True, (None, True): True, (0, False): True, (None, False): False}
+    for (score, by_hand), there in known.items():
+        _submit(ledger, "ann", score)
+        for name in ("p1", "p2"):
+            with user.Gradebook(ledger.db_url, "c") as book:
+                book.find_grade("test", name, "ps", "ann").needs_manual_grade = by_hand
+        assert ledger.scored("ps", "ann") is there, (score, by_hand)
+
+
+def test_scores_that_are_not_what_the_run_told_are_another_backups(ledger):
+    _submit(ledger, "ann", 2)
+    told = {None: True, 4.0: True, 4.0 + 1e-9: True, 3.0: False, 4.5: False}
+    assert {score: ledger.scored("ps", "ann", score) for score in told} == told

@@ -150,3 +150,39 @@ def living_children(zygote):
     """Processes below the warm one, without its own init and those that have ended."""
     found = processes.members(zygote.process.pid)[2:]
     return [pid for pid in found if processes.resident(pid)]
+
+
+class Struck:
+    """A child in name only, which does not end at once when it is killed."""
+
+    pidfd, pid, scratch = -1, os.getpid(), None
+
+    def __init__(self):
+        self.struck = 0
+
+    def strike(self):
+        self.struck += 1
+
+
+def test_a_child_is_stopped_once_and_its_end_is_told_by_the_reason(monkeypatch):
+    monkeypatch.setattr(memory, "members", lambda pid, by_session: [pid])
+    guard, watchdog = memory.Guard(Struck(), Limits(total=1)), memory.Watchdog()
+    died = ("died", "the process ended")
+    assert guard.blame(died) == died
+    watchdog.guards.add(guard)
+    assert watchdog._look(guard)
+    assert not watchdog._look(guard)  # it has a reason
+    assert guard.process.struck == 1
+    assert guard.blame(died) == guard.blame(None) == ("memory", guard._too_much())
+    watchdog.drop(guard)
+    assert not watchdog._look(guard)
+
+
+def test_too_many_processes_have_a_reason_of_their_own(monkeypatch):
+    most = Limits(processes=3)
+    for count, reason in ((3 + memory.SPARE, ""), (4 + memory.SPARE, "more than 3 processes at")):
+        monkeypatch.setattr(memory, "members", lambda *_, n=count: [0] * n)
+        guard = memory.Guard(Struck(), most)
+        guard.look()
+        assert guard.reason.startswith(reason)
+        assert (guard.process.struck, guard.kind) == ((1, "processes") if reason else (0, ""))

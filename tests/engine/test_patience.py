@@ -2,6 +2,7 @@ import os
 import signal
 import sqlite3
 import threading
+import time
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -99,3 +100,21 @@ def test_sqlalchemy_waits_as_it_is_told(book, lock):
         connection.commit()
         assert connection.execute(text("SELECT points FROM score")).scalars().all() == [3]
     engine.dispose()
+
+
+def test_a_batch_waits_as_one_row_does(patient, lock):
+    timer = threading.Timer(3 * patience.LOOK, lock.rollback)
+    timer.start()
+    patient.cursor().executemany("INSERT INTO score VALUES (?)", [(1,), (2,)])
+    assert patient.execute("SELECT points FROM score").fetchall() == [(1,), (2,)]
+    timer.join()
+
+
+def test_a_batch_in_a_transaction_that_has_begun_is_given_once(book, lock):
+    connection = sqlite3.connect(book, factory=Patient, timeout=60)
+    connection.execute("BEGIN")
+    started = time.monotonic()
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        connection.cursor().executemany("INSERT INTO score VALUES (?)", [(1,), (2,)])
+    assert time.monotonic() - started < 30
+    connection.close()

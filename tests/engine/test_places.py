@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -170,3 +171,26 @@ def test_a_folder_closed_to_its_owner_is_removed(ordinary):
     os.chmod(f"{folder}/closed", 0)
     places.remove_tree(folder)
     assert not os.path.exists(folder)
+
+
+def in_use():
+    """The first descriptors that are open."""
+    found = []
+    for number in range(256):
+        with suppress(OSError):
+            os.fstat(number)
+            found.append(number)
+    return found
+
+
+def test_no_folder_leaves_a_descriptor_open(tmp_path):
+    before = in_use()
+    for number in range(3):
+        with places.Folder("test") as path:
+            assert places._locked(path) is None  # it is held
+        left = tmp_path / f"grader-engine-left{number}"
+        left.mkdir()
+        aged(left)
+        places.sweep()
+        assert not left.exists()
+    assert in_use() == before

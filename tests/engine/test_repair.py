@@ -162,3 +162,24 @@ def test_a_locked_cell_as_it_was_handed_out_is_no_change(text, put_back, told):
     _locked(cell, master, notes)
     assert (cell.source == MASTER) is put_back
     assert notes == ["cell 'test' is locked, was changed, and is put back"] * told
+
+
+def test_a_task_that_was_deleted_comes_back_as_the_text_it_is(url):
+    with Gradebook(url, "c") as book:
+        where = book.update_or_create_notebook("p2", "ps").name, "ps"
+        book.add_source_cell("draw", *where, cell_type="markdown", source="Draw.", checksum="d")
+        book.add_task_cell("draw", *where, max_score=4, cell_type="markdown")
+    about = {"nbgrader": {"db_url": url, "notebook": "p2", "assignment": "ps"}}
+    nb, resources = Repair().preprocess(new_notebook(cells=[new_markdown_cell("mine")]), about)
+    assert [cell.source for cell in nb.cells] == ["mine", "Draw."]
+    assert (nb.cells[1].cell_type, nb.cells[1].metadata.nbgrader.points) == ("markdown", 4)
+    assert resources["grader_notes"] == ["cell 'draw' was missing, and is put back"]
+
+
+def test_of_a_notebook_of_which_no_cell_is_known_none_is_taken_for_another_cell(url):
+    with Gradebook(url, "c") as book:
+        book.update_or_create_notebook("empty", "ps")
+    about = {"nbgrader": {"db_url": url, "notebook": "empty", "assignment": "ps"}}
+    nb, resources = Repair().preprocess(new_notebook(cells=_all()), about)
+    assert _ids(nb) == [*ORDER]
+    assert resources["grader_notes"] == []

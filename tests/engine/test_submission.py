@@ -91,3 +91,15 @@ def test_the_skip_tag_gains_nothing_and_is_told(alongside, tiny):
     odd = alongside()
     assert odd.score == 4
     assert any("tampering" in note for note in odd.notes)
+
+
+def test_of_very_many_files_that_are_not_opened_ten_are_named(alongside, tiny):
+    folder = tiny.submit("m-odd")
+    for number in range(10):
+        (folder / f"link{number}").symlink_to("/etc/passwd")
+    assert len(alongside().notes) == 10
+    for number in range(10, 13):
+        (folder / f"link{number}").symlink_to("/etc/passwd")
+    notes = tiny.grade("m-odd", force=True)["m-odd"].notes
+    assert len([note for note in notes if note.endswith(" is a symlink")]) == 10
+    assert notes[10:] == ["and 3 more files"]

@@ -106,3 +106,11 @@ def test_points_off_for_lateness_are_the_gradebooks(taught):
         row.student: (row.penalty, row.score) for row in rows(Course(taught.root), taught.chapter)
     }
     assert (found["ann"], found["cat"]) == ((2, 1), (0, 3))
+
+
+def test_the_last_verdict_of_a_cell_counts(tmp_path):
+    """The hidden check, on fresh inputs, comes after the visible one."""
+    visible, hidden = ({"outcome": "pass", "mistake": None}, {"outcome": "fail", "mistake": "sign"})
+    assert verdicts(_written(tmp_path / "a.ipynb", visible, hidden)) == {
+        "f-value": ("fail", "sign")
+    }

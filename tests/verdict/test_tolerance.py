@@ -31,3 +31,16 @@ def test_nan_and_infinity_agree_only_with_themselves():
 
 def test_shapes_must_be_equal_not_broadcastable():
     assert not agree(np.ones((2, 1)), np.ones((1, 2)), 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "right", "wrong"),
+    [("float16", 3e-3, 6e-3), ("bfloat16", 2e-2, 5e-2), ("float32", 1e-5, 4e-5),
+     ("float64", 5e-7, 2e-6), ("complex64", 1e-5, 4e-5)],
+)  # fmt: skip
+def test_a_few_roundings_are_right_and_more_are_wrong(dtype, right, wrong):
+    """A step of float16 is 1e-3, of bfloat16 8e-3; what is not listed is held to float32's."""
+    one = np.ones(1)
+    assert agree(one + right, one, relative(dtype, 1.0))
+    assert not agree(one + wrong, one, relative(dtype, 1.0))
+    assert agree(one + wrong, one, relative(dtype, 4.0))
