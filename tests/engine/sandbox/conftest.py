@@ -4,8 +4,43 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
+
+from grader.engine import sandbox
+
+SPACES = "--mount --pid --net --ipc --uts --fork --mount-proc".split()
+
+
+@pytest.fixture(scope="session")
+def all_on():
+    """Says whether these layers are a full sandbox. Where the host refuses namespaces to any
+    program the test is skipped; where it gives them, a layer that is off is a failure."""
+    refused = _refused()
+
+    def all_on(layers):
+        if refused and not sandbox.enough(layers):
+            pytest.skip(f"{refused}; {sandbox.report(layers)}")
+        assert sandbox.enough(layers), sandbox.report(layers)
+        return layers
+
+    return all_on
+
+
+def _refused():
+    """Why namespaces are not to be had here, as another program than ours is told; empty where they
+    are. Root needs no user namespace, but may have to make do with one."""
+    said = "no program `unshare` to ask with"
+    for user in ([], ["--user", "--map-root-user"]):
+        with suppress(FileNotFoundError):
+            asked = subprocess.run(
+                ["unshare", *user, *SPACES, "true"], capture_output=True, text=True
+            )
+            said = asked.stderr.strip()
+            if asked.returncode == 0:
+                return ""
+    return said
 
 
 @pytest.fixture(scope="session")

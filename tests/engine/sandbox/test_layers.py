@@ -6,20 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine import sandbox
 from grader.engine.host import wait_ready
 from grader.engine.limits import MIB, Limits
 from grader.engine.processes import outer_pid
 
 
 @pytest.fixture
-def full(run):
+def full(run, all_on):
     """Runs cells, where the host offers a full sandbox."""
 
     def full(*cells, **limits):
         result = run(*cells, **limits)
-        if not sandbox.enough(result.layers):
-            pytest.skip(sandbox.report(result.layers))
+        all_on(result.layers)
         return result
 
     return full
