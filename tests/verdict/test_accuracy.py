@@ -82,8 +82,17 @@ PLANTED = exercise(
         ({"entry:sign": True, "entry:fine": False}, 0.0),
         (dict.fromkeys(TRUTH, True), 0.0),
         (dict.fromkeys(TRUTH, False), 0.0),
+        ({entry: not truth for entry, truth in TRUTH.items()}, 0.0),
     ],
-    ids=["all right", "one missed", "one false alarm", "one of each", "content", "alarmed"],
+    ids=[
+        "all right",
+        "one missed",
+        "one false alarm",
+        "one of each",
+        "content",
+        "alarmed",
+        "all wrong",
+    ],
 )
 def test_a_checker_scores_by_faults_caught_less_false_alarms(changes, fraction):
     got = judged(PLANTED, TRUTH | changes)

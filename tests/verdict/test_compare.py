@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,7 @@ def status(outcome, expected, dtype="float32"):
         ("True", True, "word"),
         (np.array([1, 0]), np.array([True, False]), "right"),
         (0.5, 0.5, "right"),
+        (np.arange(3, dtype=np.int32), np.arange(3), "right"),
         (object(), F32, "type"),
     ],
 )
@@ -79,3 +82,14 @@ def test_a_truth_about_one_mode_is_asked_there_alone_and_goes_before_the_general
     assert asked(said, truth, case, "graph", None) == {
         "value": "value", "gradient:x": "graph/gradient:x",
     }  # fmt: skip
+
+
+def test_a_case_is_asked_for_what_it_wants_and_a_probe_of_the_chapters_own_for_all_it_names():
+    keys = ("value[0]", "gradient:x", "gradient returns", "second:x", "labels")
+    truth = {("c", each): 1.0 for each in keys}
+    said = Terms("f", {"value": 1, "gradient": 1}, ())
+    for wants in (("value",), ("gradient",), ("value", "gradient", "second")):
+        told = asked(said, truth, Case("c", {}, wants=wants), "eager", None)
+        assert list(told) == [each for each in keys if each.startswith(wants)]
+    own = replace(said, probe="own")
+    assert list(asked(own, truth, Case("c", {}, wants=("value",)), "eager", None)) == [*keys]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grader.contract import Case, Entry, Exercise, Mistake, table
 from grader.key import key, terms
-from grader.probe.outcome import Outcome, handed, of
+from grader.probe.outcome import UNTOUCHED, Outcome, handed, of
 from grader.probe.targets import NOTHING
 from grader.verdict import decide, words
 
@@ -223,14 +223,47 @@ def test_the_exercises_own_mistakes_go_first_and_bring_their_words():
     error = Outcome(
         "error", text="'int' object has no attribute", detail={"type": "AttributeError"}
     )
-    assert verdict(exercise=own, error=error).mistake == "no int"
+    got = verdict(exercise=own, error=error)
+    assert (got.outcome, got.mistake) == ("fail", "no int")  # known, so no bare error
     other = Outcome("error", text="boom", detail={"type": "ValueError"})
     assert verdict(exercise=own, error=other).outcome == "error"
+
+
+def test_an_exception_is_a_mistake_only_where_every_failing_call_raised_it():
+    own = replace(BASE, mistakes=(Mistake("no int", "s", raises="AttributeError"),))
+    cases, kinds = own.cases(None), {"eager": "AttributeError", "outside": "ValueError"}
+    seen = {("c", mode, "error"): Outcome("error", detail={"type": kinds[mode]}) for mode in kinds}
+    got = decide(terms(own), key(own, cases), cases, seen, None)
+    assert (got.outcome, got.mistake) == ("error", None)
 
 
 def test_a_mistake_kept_to_one_part_is_not_seen_in_another():
     own = replace(BASE, mistakes=(Mistake("dead", "s", pattern="none", part="value"),))
     assert verdict(exercise=own, gradient_x=None).mistake == "none"
+    halved = Mistake("halved", "s", answer=lambda c: {"gradient:x": GX / 2}, part="value")
+    assert verdict(exercise=replace(BASE, mistakes=(halved,)), gradient_x=GX / 2).mistake == (
+        "constant factor"
+    )
+
+
+def test_what_is_nearly_right_or_nothing_is_no_factor():
+    assert verdict(gradient_x=1.0001 * GX).mistake is None
+    assert verdict(gradient_x=0 * GX, gradient_k=2 * GK).mistake is None
+
+
+def test_a_contract_may_allow_more_rounding():
+    assert verdict(exercise=replace(BASE, tolerance=100.0), gradient_x=1.0001 * GX).passed
+    assert not verdict(exercise=replace(BASE, tolerance=100.0), gradient_x=1.01 * GX).passed
+
+
+@pytest.mark.parametrize(("detail", "said"), [({}, ""), ({"line": 2, "code": "____"}, "line 2")])
+def test_a_starter_as_it_was_is_not_attempted_whatever_else_came(detail, said):
+    cases = BASE.cases(None)
+    seen = {("c", mode, what): of(_f32(v)) for mode in CASE.modes for what, v in TRUE.items()}
+    seen[UNTOUCHED] = Outcome("blank", detail=detail)
+    got = decide(terms(BASE), key(BASE, cases), cases, seen, None)
+    assert (got.outcome, got.fraction) == ("unattempted", 0)
+    assert said in got.says
 
 
 def test_a_gap_is_not_attempted_and_names_its_line():
