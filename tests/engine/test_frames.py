@@ -29,11 +29,11 @@ def test_parts_come_back_as_they_were():
         b"\0\0\0\5nojs",
         frames.pack_parts({}, [b"abc"])[:-1],
         frames.pack_parts({}, [b"abc"]) + b"x",
-        struct.pack(">I", 18) + b'{"lengths": [-1]} ',
+        struct.pack(">I", 20) + b'{"lengths": [2, -2]}',
         struct.pack(">I", 15) + b'{"lengths": 12}',
         struct.pack(">I", 2) + b"[]",
         struct.pack(">I", 200_000) + b"[" * 200_000,
-        struct.pack(">I", 19) + b'{"lengths": [true]}',
+        struct.pack(">I", 19) + b'{"lengths": [true]}x',
     ],
 )
 def test_malformed_parts_are_refused(payload):

@@ -251,6 +251,15 @@ def test_what_is_nearly_right_or_nothing_is_no_factor():
     assert verdict(gradient_x=0 * GX, gradient_k=2 * GK).mistake is None
 
 
+def test_a_pattern_is_named_where_every_wrong_answer_has_it():
+    assert verdict(gradient_x=-GX, gradient_k=-GK).mistake == "sign"
+    assert verdict(gradient_x=-GX, gradient_k=GK + np.eye(1, 3)).mistake is None
+
+
+def test_a_shape_that_holds_no_more_is_not_one_that_was_not_reduced():
+    assert verdict(gradient_k=GK[None]).mistake == "shape"
+
+
 def test_a_contract_may_allow_more_rounding():
     assert verdict(exercise=replace(BASE, tolerance=100.0), gradient_x=1.0001 * GX).passed
     assert not verdict(exercise=replace(BASE, tolerance=100.0), gradient_x=1.01 * GX).passed
