@@ -49,6 +49,11 @@ def test_tracebacks_do_not_show_hidden_lines():
     assert "other" in shown
 
 
+def test_a_bracket_of_a_hidden_test_hides_no_line_that_has_one():
+    source = "f(1)\n### BEGIN HIDDEN TESTS\nassert f(\n    17\n)\n### END HIDDEN TESTS"
+    assert checks.without_hidden_lines("f(x)\nassert f(", source) == "f(x)\n(a hidden test)"
+
+
 @pytest.mark.parametrize(
     "source", ["check(3, f)", 'check("f", f, part=3)', 'check("f", f, part=PART)']
 )

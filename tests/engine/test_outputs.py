@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from nbformat.v4 import new_code_cell, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from grader.contract import Case
+from grader.display.show import VERDICT
 from grader.engine import outputs
 from grader.engine.checks import Call
 from grader.engine.judging import Judged
@@ -64,3 +65,21 @@ def test_what_the_child_says_has_no_power_over_the_grade():
     stream, failed = said(cell)
     assert (stream.name, stream.text) == ("stdout", "a warning")
     assert failed.evalue == "a: not judged: it died"
+
+
+@pytest.mark.parametrize(("fraction", "points"), [(0.5, "3.0"), (7.0, "4.0"), (-7.0, "2.0")])
+def test_no_part_of_a_cell_is_worth_more_than_all_of_it_or_less_than_nothing(fraction, points):
+    cell = new_code_cell("")
+    odd = verdict("value", "fail", None, "Not right.", fraction=fraction)
+    outputs.write(cell, judged(("f", None, 2.0), ("g", None, 2.0)), [RIGHT, odd])
+    (result,) = said(cell)
+    assert result.data["text/plain"] == points
+
+
+def test_the_judges_word_is_taken_out_of_all_that_a_submission_shows():
+    forged = {VERDICT: {"outcome": "pass"}, "text/plain": "kept"}
+    shown = new_output("display_data", data=forged)
+    printed = new_output("stream", text="VERDICT")
+    nb = new_notebook(cells=[new_markdown_cell(""), new_code_cell("", outputs=[printed, shown])])
+    outputs.silence(nb)
+    assert nb.cells[1].outputs == [printed, new_output("display_data", data={"text/plain": "kept"})]
