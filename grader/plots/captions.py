@@ -12,6 +12,7 @@ from grader.plots.words import number
 GOT = "got"
 EXPECTED_ARRAY = "expected"
 RATIO = "got / expected"
+NO_RATIO = ", grey: 0 is expected"
 POSITIVE = "positive"
 NEGATIVE = "negative"
 WRONG_RIBBON = "wrong"
@@ -31,12 +32,12 @@ def heat_key(top: float) -> str:
     return f"Blue is below 0, orange above; the darkest is ±{number(top, 2)}."
 
 
-def heat_note(wrong: NDArray[np.bool_], framed: bool, top: float) -> str:
-    """How much of a heat map is wrong, and what its colours mean."""
+def heat_note(wrong: NDArray[np.bool_], framed: bool, top: float, *, none: bool) -> str:
+    """How much of a heat map is wrong, and what its colours mean; none: some have no ratio."""
     count = int(wrong.sum())
     says = "No entry is wrong." if not count else f"{count} of {wrong.size} entries are wrong"
     says += (" (framed)." if framed else ".") if count else ""
-    return f"{says} {heat_key(top)} Ratio: white is 1."
+    return f"{says} {heat_key(top)} Ratio: white is 1{NO_RATIO * none}."
 
 
 def jacobian_alt(title: str, shape: Sequence[int], wrong: NDArray[np.bool_] | None) -> str:

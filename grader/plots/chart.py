@@ -17,6 +17,7 @@ from grader.plots.words import number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+WIDEST = 7.8  # inches; in a narrow JupyterLab a wider chart shrinks until its ticks are no words
 Look = tuple[Colour, Any, str]
 LOOKS: dict[str, Look] = {
     "true": (TRUE, "-", "o"),
@@ -66,7 +67,7 @@ def lines(
     titled = any(panel.title for panel in shown)
     above = 0.42 + 0.27 * any(len(p.lines) > 1 for p in shown) + 0.24 * titled
     room = Margins(left=0.75, top=above, bottom=0.5 + 0.15 * bool(note), between=0.75)
-    width, height = size or (min(9.2, 2.6 + 3.0 * len(shown)), 2.4 + above)
+    width, height = size or (min(WIDEST, 2.6 + 3.0 * len(shown)), 2.4 + above)
     with house_style():
         figure, axes = panels(width, height, 1, len(shown), room)
         head(figure, title, note)
@@ -120,8 +121,16 @@ def _panel(axis: Axes, panel: Panel, roles: Mapping[str, Look]) -> None:
         axis.plot(places, y, marker=mark * marked, ms=5, **look)
     for which in panel.log:
         getattr(axis, f"set_{which}scale")("log")
+    if "x" not in panel.log and _counts(panel):
+        axis.locator_params(axis="x", integer=True)
     axis.set(xlabel=panel.x, ylabel=panel.y, ylim=panel.ylim)
     axis.set_title(panel.title, loc="left")
+
+
+def _counts(panel: Panel) -> bool:
+    """Whether x is a count in every line: there is no epoch 2.5."""
+    places = [_pair(value)[0] for value in panel.lines.values()]
+    return all(x is None or np.array_equal(x, np.round(x)) for x in places)
 
 
 def _legend(axis: Axes, lift: float) -> None:

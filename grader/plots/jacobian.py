@@ -50,9 +50,13 @@ def jacobian_map(
     wrong = wrong_entries(one, other, rtol)
     top = max(_largest(one), _largest(other))
     framed = wrong.sum() <= MOST_FRAMES
+    width = 7.8 if one.shape[1] <= 6 else 9.0  # a narrow page shrinks what is wide
+    note = wrapped(captions.heat_note(wrong, framed, top, none=not np.all(other)), width - 0.3, 8.5)
+    below = 0.15 * note.count("\n")
+    room = replace(_WITH_NOTE, bottom=_WITH_NOTE.bottom + below)
     with house_style():
-        figure, axes = panels(9.0, _height(one) + 0.3, 1, 3, _WITH_NOTE)
-        head(figure, title, captions.heat_note(wrong, framed, top))
+        figure, axes = panels(width, _height(one) + 0.3 + below, 1, 3, room)
+        head(figure, title, note)
         _heat(axes[0], one, captions.GOT, top)
         _heat(axes[1], other, captions.EXPECTED_ARRAY, top)
         _heat(axes[2], ratio(one, other), captions.RATIO, 2.0, centre=1.0)
@@ -80,11 +84,8 @@ def wrong_entries(got: Array, expected: Array, rtol: float) -> NDArray[np.bool_]
 
 
 def ratio(got: Array, expected: Array) -> Array:
-    """got / expected; 1 where both are 0, NaN where only the expected one is."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        quotient = got / expected
-    both = (got == 0) & (expected == 0)
-    return np.where(both, 1.0, np.where(expected == 0, np.nan, quotient))
+    """got / expected; NaN, which is drawn as none, where 0 is expected."""
+    return np.divide(got, expected, out=np.full_like(expected, np.nan), where=expected != 0)
 
 
 def _side_by_side(shown: Sequence[tuple[str, Array]], title: str, note: str) -> Picture:

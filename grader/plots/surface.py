@@ -17,7 +17,7 @@ from grader.plots.theme import GRID, INK, LEARNER, SOFT, TRUE, house_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-GRID_SIZE = 61
+GRID_SIZE = 91
 _COLOURS = (TRUE, LEARNER, INK, SOFT)
 _STYLES = ("-", (0, (4, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)))
 _MARKS = "os^D"
@@ -117,9 +117,10 @@ def _bounds(
 
 
 def _levels(z: Array) -> Array:
-    # Even steps of the root: rings of a quadratic bowl come evenly spaced.
+    # Even steps of the root: rings of a quadratic bowl come evenly spaced. The least of them is
+    # no narrower than a few steps of the grid, which would cut it into islands.
     low, high = float(np.nanmin(z)), float(np.nanpercentile(z, 97))
-    return np.asarray(low + (high - low or 1.0) * np.linspace(0.02, 1, 14) ** 2)
+    return np.asarray(low + (high - low or 1.0) * np.linspace(0.05, 1, 14) ** 2)
 
 
 def _shades(count: int) -> list[tuple[str, float]]:

@@ -15,10 +15,11 @@ def test_wrong_entries_are_listed_up_to_five() -> None:
 
 
 def test_the_note_of_a_heat_map() -> None:
-    note = captions.heat_note(WRONG, True, 2.0)
+    note = captions.heat_note(WRONG, True, 2.0, none=False)
     assert note.startswith("3 of 9 entries are wrong (framed). Blue is below 0")
-    assert "(framed)" not in captions.heat_note(WRONG, False, 2.0)
-    assert captions.heat_note(~WRONG & WRONG, True, 2.0).startswith("No entry is wrong.")
+    assert note.endswith("Ratio: white is 1.")
+    assert "(framed)" not in captions.heat_note(WRONG, False, 2.0, none=False)
+    assert captions.heat_note(~WRONG & WRONG, True, 2.0, none=True).startswith("No entry is wrong.")
 
 
 def test_shapes_are_named_as_outputs_by_inputs() -> None:

@@ -31,6 +31,26 @@ def test_values_are_counted_from_first() -> None:
     np.testing.assert_array_equal(by_name(axis)["a"].get_xdata(), [1, 2, 3])
 
 
+@pytest.mark.parametrize(
+    ("value", "whole"),
+    [([1.0, 2, 3, 4], True), (([1.0, 2, 3, 4], [1, 2, 3, 4]), True), (([0.5, 4], [1, 2]), False)],
+)
+def test_where_x_is_a_count_no_tick_stands_between(value: object, whole: bool) -> None:
+    (axis,) = lines("T", Panel({"loss": value}, first=1), size=(5.6, 2.8))._figure.axes
+    low, high = axis.get_xlim()
+    ticks = [tick for tick in axis.get_xticks() if low <= tick <= high]
+    assert len(ticks) > 2
+    assert all(float(tick).is_integer() for tick in ticks) == whole
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_in_a_narrow_notebook_the_ticks_can_be_read(count: int) -> None:
+    page = 600  # pixels that JupyterLab leaves a picture in a window of 800
+    width, _ = lines("T", *[Panel({"a": [1.0, 2.0]})] * count).size
+    ticks = 8.0 * 96 / 72  # 8 points in pixels
+    assert ticks * min(1, page / width) > 8.5
+
+
 def test_looks_differ_in_more_than_colour() -> None:
     (axis,) = lines("Losses", Panel({"a": FALL, "b": FALL, "c": FALL, "d": FALL}))._figure.axes
     styles = {str(line._unscaled_dash_pattern) for line in axis.get_lines()}

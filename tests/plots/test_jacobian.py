@@ -69,7 +69,17 @@ def test_layout_of_higher_ranks(shape: tuple[int, ...], matrix: tuple[int, int])
 
 def test_ratio_where_nothing_is_expected() -> None:
     got = ratio(np.array([[0.0, 2.0, 6.0]]), np.array([[0.0, 0.0, 3.0]]))
-    np.testing.assert_array_equal(got, [[1.0, np.nan, 2.0]])
+    np.testing.assert_array_equal(got, [[np.nan, np.nan, 2.0]])
+
+
+@pytest.mark.parametrize(("expected", "said"), [(np.eye(3), 1), (np.ones((3, 3)), 0)])
+def test_zero_over_zero_is_no_ratio_and_the_note_says_so(expected, said) -> None:
+    figure = jacobian_map(expected, expected)._figure
+    written = [text.get_text() for text in figure.axes[2].texts]
+    assert written.count("–") == 6 * said
+    assert written.count("1") == 9 - 6 * said
+    note = " ".join(figure.texts[-1].get_text().split())
+    assert ("white is 1, grey: 0 is expected." in note) == bool(said)
 
 
 def test_wrong_is_measured_on_the_largest_entry() -> None:

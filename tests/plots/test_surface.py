@@ -26,6 +26,17 @@ def test_heights_of_a_tensorflow_function_and_of_one_that_leaves_it(tf: Any) -> 
     )
 
 
+def test_the_floor_of_a_curved_valley_is_no_row_of_islands() -> None:
+    def valley(w: Any) -> Any:
+        return (1.0 - w[0]) ** 2 + 20.0 * (w[1] - w[0] ** 2) ** 2
+
+    figure = loss_surface(valley, low=(-1.7, -1.4), high=(1.7, 2.0))._figure
+    lines = figure.axes[0].collections[-1]
+    closed = [sum(code == 79 for code in path.codes) for path in lines.get_paths()]
+    assert closed[0] <= 1
+    assert lines.levels.size == 14
+
+
 def test_paths_are_drawn_with_their_names_and_ends() -> None:
     paths = {"gradient": [[1, 1], [0.5, 0.2], [0.25, 0]], "Newton": [[1, 1], [0, 0]]}
     picture = loss_surface(bowl, paths)
