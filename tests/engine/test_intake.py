@@ -93,3 +93,23 @@ def test_nbgrader_copies_no_refused_file_and_is_left_as_it_was(folder):
         raise RuntimeError
     assert nbgrader.converters.base.find_all_files is original
     assert found() == {"a-link", "sub/data.csv"}
+
+
+def test_the_digest_is_of_names_and_contents_and_of_what_is_asked(tmp_path):
+    def told(asked=b"", **files):
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        return intake.digest(folder, {}, asked)
+
+    assert told(a="1", b="2") == told(b="2", a="1")
+    others = [told(a="1", b="2"), told(a="1", c="2"), told(a="12", b=""), told(a="", b="12"),
+              told(b"x", a="1", b="2"), told(a="1"), told(a="1", b="2", c="")]  # fmt: skip
+    assert len(set(others)) == len(others)
+
+
+def test_what_is_refused_is_not_opened_for_the_digest(folder):
+    before = intake.digest(folder, {}, b"")
+    (folder / "broken").symlink_to("nowhere")
+    assert intake.digest(folder, {"broken": "a symlink"}, b"") == before

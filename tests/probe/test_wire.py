@@ -90,6 +90,7 @@ ROW = ["c", "eager", "value", "array", "", {}, ARRAY]
         message([ROW]),
         message([[*ROW[:6], {"dtype": "object", "shape": [1]}]], b"\0" * 8),
         message([[*ROW[:6], {"dtype": "float32", "shape": [-1, -2]}]], b"\0" * 8),
+        message([[*ROW[:6], {**ARRAY, "shape": [n]}] for n in (1, -1, 1)], b"\0" * 4),
         message([[*ROW[:6], {"dtype": "float64", "shape": [2**40, 2**40]}]], b"\0" * 8),
         message([[*ROW[:6], {"dtype": "float32", "shape": [0] * 40}]]),
         message([[*ROW[:3], "pass", "", {}, None]]),
