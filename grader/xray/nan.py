@@ -8,6 +8,7 @@ import numpy as np
 
 from grader.xray.blame import Blame
 from grader.xray.local import array, is_trainable, vjp
+from grader.xray.record_types import Node
 from grader.xray.replay import Flow, Part
 from grader.xray.run import Run
 from grader.xray.sources import Source
@@ -17,7 +18,7 @@ def of_nan(done: Run, flow: Flow, source: Source, part: Part) -> Blame:
     """An operation that got numbers from above and passed on NaN."""
     nodes, index = flow.recording.nodes, part.node
     node = nodes[index]
-    if any(_has(np.isnan, t) for t in (*node.inputs, *node.outputs)):
+    if _spoiled(node, part):
         return _of_value(done, flow, source)
     if node.kind == "call":
         return Blame(source.name, "closed", node.type, index, node.line)
@@ -30,6 +31,17 @@ def of_nan(done: Run, flow: Flow, source: Source, part: Part) -> Blame:
     above = _who_made_zero(flow, index)
     kind = "nan_here" if above is None else "zero_times_inf"
     return Blame(source.name, kind, node.type, index, node.line, above or "", node.override)
+
+
+def _spoiled(node: Node, part: Part) -> bool:
+    """Whether NaN values explain the NaN gradients: entry by entry where shapes tell, since a NaN
+    that a where drops stands beside the zero whose derivative is infinite."""
+    spoiled = [t for t in (*node.inputs, *node.outputs) if _has(np.isnan, t)]
+    values = [v for v in map(array, spoiled) if v is not None]
+    found = array(part.value)
+    if not values or found is None or any(v.shape != found.shape for v in values):
+        return bool(values)
+    return bool(np.all(np.any(np.isnan(values), axis=0) | ~np.isnan(found)))
 
 
 def of_sum(flow: Flow, source: Source, key: int) -> Blame:

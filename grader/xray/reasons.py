@@ -90,7 +90,7 @@ REASON = {
     "custom_nan": "its custom gradient returns NaN",
     "nan_input": "{detail} already holds a NaN",
     "condition": "it only decides which way is taken or how often a loop turns",
-    "forward_nan": "its value is already NaN before any gradient",
+    "forward_nan": "the output of {name} itself, which later ops may drop, is already NaN",
     "nan_here": "its derivative is NaN at one of the values",
     "earlier": "the cause lies before the last operations, which are the ones looked at",
     "closed": "what happens inside was not looked at{detail}",

@@ -515,3 +515,12 @@ def test_a_finding_quotes_the_line_since_notebooks_show_no_numbers():
         return tf.round(x)
 
     assert ": return tf.round(x)): " in explain(f, X).finding
+
+
+def test_a_nan_that_is_dropped_is_not_blamed_for_another_entrys_gradient():
+    def f(x):
+        return tf.where(x > 0, tf.math.log(x), tf.zeros_like(x))
+
+    shown = explain(f, tf.constant([0.0, -1.0, 2.0]))  # the gradient is NaN at the first alone
+    assert shown.blame["x"][0].kind == "zero_times_inf"
+    assert "infinite at one of the values" in shown.finding
