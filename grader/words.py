@@ -58,9 +58,14 @@ WHERE, WHAT, GOT, EXPECTED, RATIO = "where", "asked", "yours", "right", "yours /
 ELEMENT, TOLERANCE, INPUTS, LINE = "worst element", "tolerance", "inputs", "your line {line}"
 
 
+def called(case: str) -> str:
+    """A case by its name, which may be no more than a dtype."""
+    return f"inputs in {case}" if case.startswith("float") and case[5:].isdecimal() else case
+
+
 def where(case: str, mode: str) -> str:
     """The case and the way of running."""
-    return f"{case}, {MODES[mode]}" if mode in MODES else case
+    return f"{called(case)}, {MODES[mode]}" if mode in MODES else called(case)
 
 
 def tolerance(rtol: float, dtype: str) -> str:
@@ -76,7 +81,7 @@ def decimals(rtol: float) -> str:
 def checked(cases: Sequence[str], modes: Sequence[str], rtol: float) -> str:
     """What a pass rests on; `rtol` is 0 where no numbers were compared with a tolerance."""
     to = [f"to {decimals(rtol)} of the magnitude"] if rtol else []
-    return f"Checked on {'; '.join([*cases, *modes, *to])}."
+    return f"Checked on {'; '.join([*map(called, cases), *modes, *to])}."
 
 
 FOR_THE_SCORE = "{title}, for the score"  # beside the learner's own check of the same

@@ -24,7 +24,7 @@ def test_a_pass_says_what_was_checked_and_returns_none(capsys):
     assert check("twice", right) is None
     said = capsys.readouterr()
     assert "✓ twice: Right." in said.out
-    assert "a matrix; float64" in said.out
+    assert "a matrix; inputs in float64" in said.out
     assert "traced by tf.function" in said.out
     assert said.err == ""
 

@@ -55,11 +55,11 @@ def square_cases(rng):
     return [
         Case("a float32 matrix", {"x": x}, draw.like(rng, x), None, GRAPH_MODES, GRADIENT),
         Case(
-            "differentiated twice", {"x": other}, draw.like(rng, other), "second", (OUTSIDE,),
+            "a second derivative", {"x": other}, draw.like(rng, other), "second", (OUTSIDE,),
             ("second",),
         ),
         Case(
-            "its square differentiated twice", {"x": third, "again": True}, draw.like(rng, third),
+            "a second derivative of the square", {"x": third, "again": True}, draw.like(rng, third),
             "second", (OUTSIDE,), ("second",),
         ),
         *ranks(rng, beyond(draw.upstream(rng, (4,), "float64"))),
@@ -224,7 +224,7 @@ def multiply_cases(rng):
         _product(rng, "(3, 1) times (1, 4)", ((3, 1), (1, 4)), "broadcast", (GRAPH,)),
         _product(rng, "(2, 1) times (3, 2, 4)", ((2, 1), (3, 2, 4)), "broadcast", (GRAPH,)),
         _product(
-            rng, "float64, (3, 1) times (2,)", ((3, 1), (2,)), "robust", (OUTSIDE,), "float64"
+            rng, "(3, 1) times (2,) in float64", ((3, 1), (2,)), "robust", (OUTSIDE,), "float64"
         ),
         _product(rng, "two scalars", ((), ()), "robust", (GRAPH,)),
         _product(rng, "a scalar times a batch", ((), (2, 3, 2)), "robust", (GRAPH,)),

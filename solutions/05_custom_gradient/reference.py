@@ -40,11 +40,11 @@ def with_inputs(case, **more):
 
 def used_further(rng, x=None):
     """The second derivative of answer(x)², whose upstream gradient 2·answer(x) depends on x."""
-    name, part = "the square of the result", None
+    name, part = "a second derivative of the square", None
     if x is None:
         x = away(normal(rng, (3,)), (0.0,), 0.3)
     else:
-        name, part = f"{name}, {x.dtype.name}", "robust"
+        name, part = f"{name} in {x.dtype.name}", "robust"
     options = {"squared": True}
     return Case(name, {"x": x}, like(rng, x), part, EAGER, ("second",), options=options)
 
@@ -93,8 +93,8 @@ def log1pexp_cases(rng):
     wide = (np.array([-1e4, -800.0, 0.5, 800.0, 1e4]) * rng.uniform(0.95, 1.0, 5)).astype("float64")
     return [
         *usual,
-        Case("far out", {"x": far}, like(rng, far), None, EVERYWHERE, ALL),
-        Case("far out, float64", {"x": wide}, like(rng, wide), "robust", EAGER, ALL),
+        Case("inputs far from 0", {"x": far}, like(rng, far), None, EVERYWHERE, ALL),
+        Case("inputs far from 0 in float64", {"x": wide}, like(rng, wide), "robust", EAGER, ALL),
         used_further(rng),
         # Half a step of float32 is 1e-6 here: each factor of f'² and of f·f'' is off by as much.
         used_further(rng, between(rng.uniform(-18.0, -16.5, 3))),
@@ -189,7 +189,10 @@ def clip_gradient_norm_cases(rng):
         cases.append(with_inputs(case, max_norm=number(rng, 0.25, 0.45)))
     x = normal(rng, (5,))
     small, none = 0.1 * like(rng, x), np.zeros(5, "float32")
-    for name, upstream in (("a small upstream gradient", small), ("a zero upstream", none)):
+    for name, upstream in (
+        ("a small upstream gradient", small),
+        ("an upstream gradient of zeros", none),
+    ):
         inputs = {"x": x, "max_norm": number(rng, 1.2, 2.8)}
         cases.append(Case(name, inputs, upstream.astype("float32")))
     return cases
@@ -514,7 +517,9 @@ def solve_cases(rng):
         inputs = {key: beyond(values) for key, values in inputs.items()}
         cases.append(Case(name, inputs, beyond(like(rng, inputs["rhs"])), part, modes))
     inputs = {"matrix": well_conditioned(rng, (3, 3), "float32"), "rhs": normal(rng, (3, 2))}
-    cases.append(Case("the work done", inputs, None, "once", EAGER, options={"count": True}))
+    cases.append(
+        Case("a count of the factorisations", inputs, None, "once", EAGER, options={"count": True})
+    )
     return cases
 
 

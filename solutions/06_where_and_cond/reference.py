@@ -44,9 +44,9 @@ def compiled(rng, draw, *points):
 
 
 POISONED = (
-    "The value is right; the gradient is NaN where the branch that was not chosen is singular. "
-    "tf.where sends a zero into that branch, and there 0 · ∞ is NaN. Guard the input: replace it "
-    "by a harmless number before the op that cannot take it, then choose."
+    "What you return is right; the gradient is NaN where the branch that was not chosen is "
+    "singular. tf.where sends a zero into that branch, and there 0 · ∞ is NaN. Guard the input: "
+    "replace it by a harmless number before the op that cannot take it, then choose."
 )
 BY_MULTIPLICATION = (
     "A branch is switched off by multiplying with 0. That does not switch off an infinity or a "
@@ -65,7 +65,7 @@ def where_cases(rng):
     condition = np.array([True, False, True, False, True, False])
     up = with_points(upstream(rng, (6,)), np.inf, np.nan, np.nan, -np.inf)
     inputs = {"condition": condition, "upstream": up}
-    cases.append(Case("infinite and NaN upstream", inputs, None, "robust", EAGER, VALUE))
+    cases.append(Case("an upstream gradient with ∞ and NaN", inputs, None, "robust", EAGER, VALUE))
     return cases
 
 
@@ -132,13 +132,13 @@ where_grad = Exercise(
 # --- where_grad_broadcast ------------------------------------------------------------------
 
 
-THREE_AXES = "three axes and two infinities"
+THREE_AXES = "three axes, an upstream gradient with ±∞"
 
 
 def broadcast_cases(rng):
     cases = []
     rows = (
-        ("stretched both ways", (2, 1), (1, 3), (), "float32", None, EAGER_AND_TRACED),
+        ("two inputs, each stretched", (2, 1), (1, 3), (), "float32", None, EAGER_AND_TRACED),
         ("float64", (3,), (2, 3), (3,), "float64", "robust", EAGER_AND_TRACED),
         ("scalars", (), (), (), "float32", "robust", EAGER),
         (THREE_AXES, (2, 1, 1), (3, 1), (1, 1, 4), "float32", "robust", EAGER),
@@ -233,8 +233,8 @@ def log_cases(rng):
     small = np.array([1e-8, 1e-4], "float32")
     return [
         *at_points(rng, log_draw, 0.0, -1.5, 0.5, rows=CALLED),
-        Case("close to zero", {"x": small}, like(rng, small), None, EAGER),
-        Case("an infinity", {"x": endless}, like(rng, endless), "robust", EAGER),
+        Case("entries close to 0", {"x": small}, like(rng, small), None, EAGER),
+        Case("an infinite entry", {"x": endless}, like(rng, endless), "robust", EAGER),
         compiled(rng, log_draw, 0.0, -1.5, 0.5),
     ]
 
@@ -317,7 +317,7 @@ def ratio_cases(rng):
     near, up = np.array([[0.05, -0.05, 2.0], [0.5, -0.5, 3.0]], "float32")
     return [
         *at_points(rng, ratio_draw, 0.0, -1.5, 0.5, rows=CALLED),
-        Case("close to zero", {"x": near}, up, None, EAGER),
+        Case("entries close to 0", {"x": near}, up, None, EAGER),
         compiled(rng, ratio_draw, 0.0, -1.5, 0.5),
     ]
 
@@ -385,7 +385,7 @@ def transfer_cases(rng):
     zero = np.zeros((), "float32")
     return [
         *at_points(rng, draw, 1.0, -1.0, -3.0),
-        Case("the joint", {"x": zero}, upstream(rng), None, EAGER),
+        Case("0, where the branches meet", {"x": zero}, upstream(rng), None, EAGER),
     ]
 
 
@@ -477,8 +477,8 @@ transfer = Exercise(
 def cond_cases(rng):
     cases = []
     rows = (
-        ("predicate true", True, (3,), "float32", None, EAGER_AND_TRACED),
-        ("predicate false", False, (3,), "float32", None, EAGER_AND_TRACED),
+        ("a true predicate", True, (3,), "float32", None, EAGER_AND_TRACED),
+        ("a false predicate", False, (3,), "float32", None, EAGER_AND_TRACED),
         ("float64", False, (2, 2), "float64", "robust", EAGER_AND_TRACED),
         ("scalars", True, (), "float32", "robust", EAGER),
         ("a batch", False, (2, 2, 3), "float32", "robust", EAGER),
@@ -568,11 +568,11 @@ def power_cases(rng):
     cases = []
     rows = (
         ("a vector", 3 + int(rng.integers(0, 3)), (4,), "float32", None, EAGER_AND_TRACED, BOTH),
-        ("n = 1", 1, (3,), "float32", None, EAGER, BOTH),
+        ("a vector, n = 1", 1, (3,), "float32", None, EAGER, BOTH),
         ("float64", 2, (3,), "float64", "robust", EAGER, BOTH),
         ("a scalar", 3, (), "float32", "robust", EAGER, BOTH),
         ("a batch, n = 12", 12, (2, 2, 3), "float32", "robust", EAGER, BOTH),
-        ("float64, traced", 3, (2,), "float64", "robust", TRACED, VALUE),
+        ("a vector in float64", 3, (2,), "float64", "robust", TRACED, VALUE),
     )
     for name, n, shape, dtype, part, modes, wants in rows:
         side = np.where(rng.random(shape) < 0.5, -1.0, 1.0)

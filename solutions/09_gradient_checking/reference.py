@@ -338,7 +338,7 @@ FAULTS: dict[str, Planted] = {
     "factor": (
         _ruled(SINE_OF, f"1.05 * {SLOPE_OF}"),
         None,
-        "The tape's gradient is 5 % too large.",
+        "The tape's gradient is 5% too large.",
     ),
     "sign": (
         _ruled("tf.cos(x)", "up * tf.sin(x)"),

@@ -1,5 +1,6 @@
 """The course lints itself: every chapter, every answer, every notebook top to bottom."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -24,3 +25,16 @@ def test_a_chapter_has_no_fault(chapter, rule, tf):
 
 def test_all_ten_chapters_are_there():
     assert [chapter.name[:2] for chapter in COURSE.chapters] == [f"{n:02}" for n in range(1, 11)]
+
+
+def test_every_chapter_names_the_next_one():
+    ends = [c.source.read_text(encoding="utf-8").splitlines()[-1] for c in COURSE.chapters]
+    named = [end.partition("Next: chapter ")[2][:2] for end in ends]
+    assert named == [f"{n:02}" for n in range(2, 11)] + [""]
+
+
+def test_a_percent_sign_stands_at_its_number_everywhere():
+    files = [f for c in COURSE.chapters for f in (c.source, c.words)]
+    files += [*(COURSE.root / "grader").rglob("words.py"), COURSE.root / "README.md"]
+    spaced = [f.name for f in files if re.search(r"[\d}] %[\s.,;]", f.read_text(encoding="utf-8"))]
+    assert spaced == []
