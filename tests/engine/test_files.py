@@ -47,6 +47,27 @@ def test_changed_files_come_back_within_the_limits(tmp_path):
     assert head["names"] == ["new"]
 
 
+def test_what_comes_back_is_limited_as_a_whole(tmp_path):
+    for name in "abcd":
+        (tmp_path / name).write_bytes(b"x" * 400)
+    some = Limits(harvest=1000)
+    assert frames.unpack_parts(files.changed(tmp_path, {}, some))[0]["names"] == ["a", "b"]
+    few = Limits(harvest_files=3)
+    assert frames.unpack_parts(files.changed(tmp_path, {}, few))[0]["names"] == ["a", "b", "c"]
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="Windows has no such way to open")
+def test_what_has_become_a_link_since_it_was_looked_at_is_not_followed(tmp_path, monkeypatch):
+    (tmp_path / "secret").write_text("SECRET")
+    (tmp_path / "x").symlink_to("secret")
+    with pytest.raises(OSError, match="symbolic link"):
+        files._read(tmp_path / "x", 10)
+    monkeypatch.setattr(files, "safe_path", lambda folder, name: folder / name)
+    with pytest.raises(OSError, match="symbolic link"):
+        files.write(tmp_path, frames.pack_parts({"names": ["x"]}, [b"mine"]), 1, 10)
+    assert (tmp_path / "secret").read_text() == "SECRET"
+
+
 def test_written_files_are_where_they_should_be(tmp_path):
     payload = frames.pack_parts({"names": ["d/x"]}, [b"hello"])
     assert files.write(tmp_path, payload, 1, 10) == ["d/x"]

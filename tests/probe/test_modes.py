@@ -31,6 +31,19 @@ def test_value_and_gradient_of_a_cube(tf, mode):
     assert got["value"].array.dtype == np.float32
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_every_kind_of_float_is_differentiated_and_no_other_number(tf, dtype):
+    """To NumPy a bfloat16 is of no kind that it knows."""
+    x = X.astype(tf.as_dtype(dtype).as_numpy_dtype)
+    got = ask(lambda x, n: x * n, "eager", inputs={"x": x, "n": np.array(2).astype(x.dtype)},
+              upstream=np.ones_like(x))  # fmt: skip
+    assert got["gradient:x"].array.dtype.name == dtype
+    assert set(got) == {"value", "gradient:x", "gradient:n"}
+    got = ask(lambda x, i: tf.gather(x, i), "eager", inputs={"x": x, "i": np.array([0])},
+              upstream=np.ones_like(x[:1]))  # fmt: skip
+    assert set(got) == {"value", "gradient:x"}
+
+
 @pytest.mark.parametrize("mode", TAPES)
 def test_second_derivative(tf, mode):
     got = ask(lambda x: x**3, mode, wants=("second",))

@@ -119,6 +119,13 @@ def test_random_bytes_never_do_more_than_be_refused(data):
         wire.unpack_observation(data)
 
 
+def test_the_order_in_memory_is_no_order_of_the_elements():
+    array = np.arange(6.0).reshape(2, 3).T
+    sent = wire.pack_observation({("c", "m", "v"): Outcome("array", array)})
+    (got,) = wire.unpack_observation(sent).values()
+    assert got.array.tolist() == array.tolist()
+
+
 def test_another_byte_order_is_the_same_numbers():
     array = np.array([1.5, -2.0], ">f4")
     sent = {("c", "eager", "value"): Outcome("array", array)}
