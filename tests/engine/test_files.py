@@ -47,9 +47,11 @@ def test_changed_files_come_back_within_the_limits(tmp_path):
     assert head["names"] == ["new"]
 
 
-def test_what_comes_back_is_limited_as_a_whole(tmp_path):
+def test_what_goes_in_and_comes_back_is_limited_as_a_whole(tmp_path):
     for name in "abcd":
         (tmp_path / name).write_bytes(b"x" * 400)
+    small = Limits(scratch=2000)  # half of it stays free
+    assert frames.unpack_parts(files.pack(tmp_path, small))[0]["names"] == ["a", "b"]
     some = Limits(harvest=1000)
     assert frames.unpack_parts(files.changed(tmp_path, {}, some))[0]["names"] == ["a", "b"]
     few = Limits(harvest_files=3)

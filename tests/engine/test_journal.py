@@ -53,7 +53,8 @@ def test_lines_that_no_run_wrote_are_passed_over(tmp_path):
 
 def test_what_has_ended_stays_a_fault_until_it_is_graded_again(tmp_path):
     journal = Journal(tmp_path)
-    journal.add("ch", "ann", "done", state="fault", kind="died", reason="a\x1b", score=2, most=3)
+    journal.add("ch", "ann", "done", state="fault", kind="died", reason="a\x1b", score=2, most=3,
+                digest="abc")  # fmt: skip
     journal.add("ch", "bob", "done", state="graded", score=3)
     journal.add("ch", "all", "done", state="graded", score=3, digest="abc")
     scores = [journal.score("ch", name) for name in ("ann", "bob", "all", "new")]

@@ -136,3 +136,13 @@ def test_scores_that_are_not_what_the_run_told_are_another_backups(ledger):
     _submit(ledger, "ann", 2)
     told = {None: True, 4.0: True, 4.0 + 1e-9: True, 3.0: False, 4.5: False}
     assert {score: ledger.scored("ps", "ann", score) for score in told} == told
+
+
+def test_of_a_notebook_that_failed_no_penalty_is_left_to_be_taken_off_another(ledger):
+    _submit(ledger, "ann", 2)
+    with user.Gradebook(ledger.db_url, "c") as book:
+        for each in book.find_submission("ps", "ann").notebooks:
+            each.late_submission_penalty = 1.0
+    assert ledger.penalty("ps", "ann") == 2
+    assert ledger.fail("ps", "ann", "p1", "it was no notebook") == ["p1"]
+    assert ledger.penalty("ps", "ann") == 1
