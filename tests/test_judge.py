@@ -109,3 +109,17 @@ def test_a_reference_that_was_changed_is_read_again(mini, tmp_path):
     os.utime(reference, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1_000_000_000))
     after = judge.plan(course, "twice", "value", 3).key.truth["a matrix", "value"]
     assert np.allclose(after, 2 * before)
+
+
+def test_the_text_that_was_handed_out_goes_along_with_fresh_inputs(mini):
+    handed_out = judge.stored(mini.root, "twice", None).request.starter
+    assert handed_out
+    assert judge.plan(mini, "twice", None, 3).request.starter == handed_out
+
+
+def test_what_is_only_drawn_is_not_judged():
+    case = Case("all", {}, modes=("eager",), wants=("value",))
+    drawn = Case("drawn", {}, part="card", modes=("eager",), wants=("value",))
+    truth = {("all", "value"): 1.0, ("drawn", "value"): 1.0}
+    plan = judge.Plan(Terms("f", {"value": 1}, ()), (case, drawn), Key(truth, {}), None, "")
+    assert plan.decide({("all", "eager", "value"): outcome.of(1.0)}).passed

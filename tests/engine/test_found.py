@@ -40,6 +40,8 @@ def test_a_time_of_submission_that_is_a_pipe_is_not_opened_after_a_grading_eithe
     os.mkfifo(folder / "timestamp.txt")
     odd = tiny.grade()["m-odd"]  # and does not wait for ever
     assert (odd.state, odd.reason) == ("fault", "timestamp.txt is a FIFO")
+    assert tiny.scores("m-odd") == (0, True)  # the old ones were for what is no more
+    assert not (tiny.root / "autograded/m-odd/ps").exists()
 
 
 def test_what_is_handed_in_anew_is_graded_anew(tiny):
