@@ -101,6 +101,8 @@ def _name(terms: Terms, key: Key, found: list[Finding]) -> tuple[str | None, str
     """The mistake's name and words: the exercise's own first, then the general patterns."""
     wrong = [f for f in found if not f.right]
     own = {term.name: term for term in terms.mistakes}
+    # Of two with one name, what is told by its answers has the words of the one that gives them.
+    own |= {t.name: t for t in terms.mistakes if t.raises is None and t.pattern is None}
     table = terms.by_entry and not all(f.status == "error" for f in wrong)
     numbers = [f for f in wrong if f.status not in NO_ANSWER]
     raised = raised_by(terms, wrong)

@@ -43,6 +43,13 @@ def test_numbers_that_the_mistake_gives_as_well_go_with_what_it_raises():
     assert got.mistake == "left TensorFlow"
 
 
+def test_of_two_with_one_name_each_has_its_own_words():
+    gives = Mistake("left TensorFlow", "gave", answer=lambda case: {"gradient:x": 3 * GX})
+    both = replace(BASE, mistakes=(gives, LEFT))
+    assert judged(both, 3 * GX, 3 * GX).says == "gave"
+    assert judged(both, RAISED, RAISED).says == "s"
+
+
 def test_what_is_wrong_in_some_calls_is_not_said_of_all():
     got = judged(BASE, GX, 3 * GX)
     assert got.mistake == "constant factor"
