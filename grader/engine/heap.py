@@ -17,11 +17,6 @@ class Use(ctypes.Structure):
 
     _fields_ = [(name, ctypes.c_size_t) for name in FIELDS]
 
-    @property
-    def holes(self) -> int:
-        """Free bytes between what is in use."""
-        return int(self.fordblks - self.keepcost)
-
 
 def use() -> Use | None:
     """How this process uses its heap; None where the C library is not glibc 2.33 or newer."""

@@ -63,7 +63,8 @@ class Guard:
         return f"its processes together took more than {self.most // MIB} MiB of memory"
 
     def _stop(self, kind: str, reason: str) -> None:
-        self.kind, self.reason = kind, reason
+        if not self.reason:  # who forks without end holds much memory by then: the first is told
+            self.kind, self.reason = kind, reason
         self.process.strike()
 
 

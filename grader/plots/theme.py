@@ -40,8 +40,6 @@ ROLES: dict[str, Colour] = {
     "expected": EXPECTED,
     "wrong": WRONG,
 }
-TEXT_ROLES = ("ink", "soft", "true", "learner", "wrong")
-"""The roles in which words are written: 4.5:1 on the paper at least (WCAG 2.2, 1.4.3)."""
 
 
 def contrast(one: str, other: str) -> float:

@@ -11,7 +11,7 @@ from ..probe.targets import NOTHING
 from .compare import Finding
 from .tolerance import agree
 
-_GRAVE = ("nan", "none", "zeros", "shape")
+_GRAVE = ("nan", "none", "shape", "zeros")  # the last one is said of everything
 Arrays = tuple[np.ndarray, np.ndarray]  # got, expected
 
 

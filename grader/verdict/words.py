@@ -59,6 +59,8 @@ PATTERNS = {
     "passed through": "This is the upstream gradient itself, passed through unchanged.",
 }
 
+PARTLY = "Some of the calls are right. In the others {says}"
+
 # The same patterns in what a function returns, where no gradient is asked of it.
 OF_VALUES = {
     "none": (
@@ -101,8 +103,11 @@ def headline(outcome: str, mistake: str | None, part: str | None) -> str:
     return f"{start}: {mistake}." if mistake else f"{start}."
 
 
-def pattern(name: str, wrong: Sequence[Finding], factor: str) -> str:
-    """What to say of a general pattern: values are no gradients."""
+def pattern(name: str, wrong: Sequence[Finding], factor: str, partly: bool = False) -> str:
+    """What to say of a general pattern: values are no gradients. partly: not in every call."""
+    if partly:
+        says = pattern(name, wrong, factor)
+        return PARTLY.format(says=says[0].lower() + says[1:])
     if name in OF_VALUES and all(f.key.startswith("value") for f in wrong):
         inside = name == "none" and wrong[0].key != "value"
         which = thing(wrong[0].key).capitalize()

@@ -52,6 +52,12 @@ predictions = {
 """,
     },
     "difference": {
+        "none": """
+def difference(prod, box):
+    p = tf.reduce_prod(prod, axis=1, keepdims=True)
+    b = tf.stop_gradient(tf.reduce_prod(box, axis=0))
+    return (b - p) / b
+""",
         "ok_one_minus_ratio": """
 def difference(prod, box):
     p = tf.reduce_prod(prod, axis=1, keepdims=True)
@@ -150,6 +156,10 @@ def difference(prod, box):
 """,
     },
     "energy": {
+        "only_half_connected_9": """
+def energy(x):
+    return 0.5 * tf.reduce_sum(x * x) + tf.stop_gradient(tf.reduce_logsumexp(x))
+""",
         "ok_by_hand": """
 def energy(x):
     return tf.reduce_sum(0.5 * x * x) + tf.math.log(tf.reduce_sum(tf.exp(x)))
@@ -251,6 +261,11 @@ def running_energy(steps):
     squares = steps * steps
     before = tf.cumsum(squares, exclusive=True)
     return squares + tf.stop_gradient(before)
+""",
+        "gradient_cumulated_forwards": """
+@tf.custom_gradient
+def running_energy(steps):
+    return tf.cumsum(steps**2), lambda upstream: 2 * steps * tf.cumsum(upstream)
 """,
         "variable_made_at_each_call": """
 def running_energy(steps):
@@ -412,6 +427,10 @@ def gradient_after_reset(x, y):
 """,
     },
     "two_tapes": {
+        "_": """
+def two_tapes(x0, x1):
+    return tf.sqrt(1 - tf.sin(x0) ** 2), tf.sigmoid(x1) * tf.sigmoid(-x1)
+""",
         "ok_nested": """
 def two_tapes(x0, x1):
     with tf.GradientTape() as first:

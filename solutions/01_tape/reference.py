@@ -164,7 +164,7 @@ difference = Exercise(
             "What you write into, a variable or a NumPy array, keeps values and forgets the "
             "operations behind them: the gradient is None. Return a tensor computed from `prod` "
             "and `box`.",
-            pattern="none",
+            answer=lambda case: {"gradient:prod": None, "gradient:box": None},
         ),
         Mistake(
             "NumPy detour",
@@ -184,6 +184,7 @@ difference = Exercise(
             answer=_over_prod,
         ),
     ),
+    options={"entire": True},
     reread=STATE,
     also=(
         "With the axes named: `1.0 - tf.einsum('i,j->ij', tf.reduce_prod(prod, 1), 1.0 / "
@@ -235,7 +236,7 @@ def _energy_without_half(case):
 
 HALF = (
     "Only the first term is connected: you get `x`, and the softmax of `x` is missing. The second "
-    "term leaves TensorFlow on its way. Nothing warns you, because one path is left."
+    "term leaves the tape on its way. Nothing warns you, because one path is left."
 )
 energy = Exercise(
     id="energy",
@@ -251,13 +252,13 @@ energy = Exercise(
     ),
     mistakes=(
         Mistake(
-            "only half connected", HALF, answer=lambda c: {"gradient:x": up(c) * c.arrays["x"]}
-        ),
-        Mistake(
             "only half connected",
             "The second term leaves TensorFlow. Called directly this loses half of the gradient "
             "without a word; traced by `tf.function` it raises. Stay in TensorFlow.",
             raises=f"{IN_NUMPY}|must be real number",
+        ),
+        Mistake(
+            "only half connected", HALF, answer=lambda c: {"gradient:x": up(c) * c.arrays["x"]}
         ),
         Mistake(
             "half forgotten",
@@ -318,6 +319,17 @@ def _only_newest(case):
     return {"gradient:steps": 2 * x * u}
 
 
+def _last_everywhere(case):
+    """What assign_add returns is the variable: in the end each entry reads the last total."""
+    x = case.arrays["steps"]
+    return {"value": np.full(x.shape, np.sum(x * x)), "gradient:steps": None}
+
+
+MADE = (
+    "`tf.function` refuses a variable that is made at every call, and a variable would carry no "
+    "gradient anyway. Keep the total in a tensor."
+)
+
 running_energy = Exercise(
     id="running_energy",
     cases=running_cases,
@@ -361,12 +373,18 @@ running_energy = Exercise(
             answer=_only_newest,
         ),
         Mistake(
-            "variable made at each call",
-            "`tf.function` refuses a variable that is made at every call, and a variable would "
-            "carry no gradient anyway. Keep the total in a tensor.",
-            raises="singleton tf.Variables",
+            "gradient cumulated forwards",
+            "The value is right; the gradient adds up from the front. Step i is part of its own "
+            "sum and of all later ones: add up the upstream gradient from the end.",
+            answer=lambda case: {
+                "value": running_truth(case)["value"],
+                "gradient:steps": _reversed(case)["gradient:steps"],
+            },
         ),
+        Mistake("variable made at each call", MADE, raises="singleton tf.Variables"),
+        Mistake("variable made at each call", MADE, answer=_last_everywhere),
     ),
+    options={"entire": True},
     reread=STATE,
     also=(
         "Step by step without a variable: `tf.scan(lambda total, step: total + step, steps * "
@@ -510,7 +528,8 @@ gradient_after_reset = Exercise(
 
 def two_tapes_cases(rng):
     def case(name, shape, part="value", dtype="float32", modes=BOTH, variables=()):
-        inputs = {k: draw.normal(rng, shape, dtype) for k in ("x0", "x1")}
+        # Wide enough for both signs of the cosine.
+        inputs = {k: draw.normal(rng, shape, dtype, 2.0) for k in ("x0", "x1")}
         return Case(name, inputs, None, part, modes, wants=("value",), variables=variables)
 
     return [

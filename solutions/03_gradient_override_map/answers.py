@@ -277,6 +277,11 @@ def reverse_gradient(x, strength):
 """,
     },
     "floor_passthrough": {
+        "cut_towards_zero": """
+def floor_passthrough(x):
+    with overriding({"Floor": "Identity"}):
+        return tf.cast(tf.cast(x, tf.int32), x.dtype)
+""",
         "ok_own_rule": """
 def floor_passthrough(x):
     with overriding({"Floor": register(lambda op, grad: grad)}):
@@ -525,6 +530,11 @@ def works_everywhere(x):
 """,
     },
     "guided_relu": {
+        "_": """
+@tf.custom_gradient
+def guided_relu(x):
+    return tf.nn.relu6(x), lambda up: tf.where((x > 0) & (up > 0), up, tf.zeros_like(up))
+""",
         "ok_product": """
 @tf.custom_gradient
 def guided_relu(x):

@@ -451,7 +451,21 @@ floor_passthrough = Exercise(
             "The value is right, but no op of type `Floor` is inside your map, so there is "
             "nothing to override. `x // 1` is `FloorDiv`, a cast to int and back is `Cast`. Call "
             "`tf.floor`.",
-            lambda case: {"gradient:x": None, "gradient mapped": "absent"},
+            lambda case: {
+                "value": np.floor(case.arrays["x"]),
+                "gradient:x": None,
+                "gradient mapped": "absent",
+            },
+        ),
+        Mistake(
+            "cut towards zero",
+            "Negative numbers come out too large: a cast to an integer cuts towards zero, and no "
+            "op of type `Floor` is inside your map. Call `tf.floor`.",
+            lambda case: {
+                "value": np.trunc(case.arrays["x"]),
+                "gradient:x": None,
+                "gradient mapped": "absent",
+            },
         ),
         Mistake(
             "another tool",
@@ -680,6 +694,7 @@ xnor_quantize = Exercise(
 
 def guided_cases(rng):
     x = draw.away(draw.normal(rng, (3, 4)), (0.0,))
+    x[0, 0] = 9.0  # relu has no upper end, unlike relu6
     kernel, head = draw.normal(rng, (4, 6)), draw.normal(rng, (6, 2))
     images = _off_kinks(rng, kernel)
     ups = draw.upstream(rng, (3, 2))

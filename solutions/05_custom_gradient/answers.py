@@ -309,6 +309,8 @@ def solve_cached(matrix, rhs):
         "refactorised_2": SOLVE.replace(
             "tf.linalg.lu_matrix_inverse(lu, perm)", "tf.linalg.inv(matrix)"
         ),
+        "another_factorisation": "def solve_cached(matrix, rhs):\n"
+        "    return tf.linalg.inv(matrix) @ rhs\n",
         "outer_product_the_wrong_way_round": SOLVE.replace(
             "-tf.matmul(y, x, transpose_b=True)", "-tf.matmul(x, y, transpose_b=True)"
         ),

@@ -29,12 +29,14 @@ def maybe_squared(answer, case, mode):
 def factorising(answer, case, mode):
     """Value and gradients; where the case asks for it, how often a matrix is factorised."""
     if case.options.get("count"):
-        return {"factorisations": float(factorisations(answer, *tensors(case).values()))}
+        found = factorisations(answer, *tensors(case).values())
+        kept = "LU" if set(found) <= {"Lu"} else "another factorisation"
+        return {"factorisations": float(len(found)), "factors": kept}
     return MODES[mode](answer, case)
 
 
 def factorisations(f, matrix, rhs):
-    """The factorisations in one traced graph of forward and backward pass together."""
+    """The types of the factorisations in one traced graph of forward and backward pass together."""
 
     def both(matrix, rhs):
         with tf.GradientTape() as tape:
@@ -44,15 +46,15 @@ def factorisations(f, matrix, rhs):
 
     traced = tf.function(both).get_concrete_function(matrix, rhs).graph.as_graph_def()
     bodies = {f.signature.name: f.node_def for f in traced.library.function}
-    return _count(traced.node, bodies)
+    return _listed(traced.node, bodies)
 
 
-def _count(nodes, bodies):
-    found = sum(node.op in FACTORISATIONS for node in nodes)
+def _listed(nodes, bodies):
+    found = [node.op for node in nodes if node.op in FACTORISATIONS]
     for node in nodes:
         for attr in node.attr.values():
             called = [attr.func.name] if attr.HasField("func") else [f.name for f in attr.list.func]
-            found += sum(_count(bodies[name], bodies) for name in called)
+            found += [op for name in called for op in _listed(bodies[name], bodies)]
     return found
 
 

@@ -535,7 +535,8 @@ def solve_answer(case, back, sign=-1.0):
 
 
 def solve_truth(case):
-    return {"factorisations": 1.0} if case.options else solve_answer(case, adjoint)
+    once = {"factorisations": 1.0, "factors": "LU"}
+    return once if case.options else solve_answer(case, adjoint)
 
 
 solve_cached = Exercise(
@@ -570,6 +571,14 @@ solve_cached = Exercise(
             "Forward and backward pass each factorise the matrix. Keep `lu` and `perm` from the "
             "forward pass and solve with them in the rule.",
             answer=lambda c: {"factorisations": 2.0} if c.options else {},
+        ),
+        Mistake(
+            "another factorisation",
+            "The matrix is factorised once, but not by `tf.linalg.lu`. An inverse, for one, costs "
+            "three times as much. Keep the LU factors, and solve with them in the rule.",
+            answer=lambda c: (
+                {"factorisations": 1.0, "factors": "another factorisation"} if c.options else {}
+            ),
         ),
         Mistake(
             "outer product the wrong way round",

@@ -98,6 +98,10 @@ def where_grad_broadcast(condition, x, y, upstream):
             pair="back(tf.where(condition, zeros, upstream), x), "
             "back(tf.where(condition, upstream, zeros), y)"
         ),
+        "swapped_2": reduced(
+            pair="back(tf.where(condition, zeros, upstream), y), "
+            "back(tf.where(condition, upstream, zeros), x)"
+        ),
         "not_reduced": reduced(back="full"),
         "not_reduced_2": reduced(
             back="tf.reduce_sum(full, list(range(full.shape.rank - like.shape.rank)))"
@@ -126,6 +130,7 @@ def where_grad_broadcast(condition, x, y, upstream):
         ),
         "masked_by_multiplication": returns(LOG, "tf.math.log(x) * tf.cast(x > 0, x.dtype)"),
         "log_everywhere": returns(LOG, "tf.math.log(x)"),
+        "_": returns(LOG, "tf.where(x > 0, tf.math.log(tf.maximum(x, 1e-12)), tf.zeros_like(x))"),
         "raises": returns(LOG, "tf.log(x)"),
     },
     "safe_ratio": {

@@ -49,8 +49,8 @@ POISONED = (
     "replace it by a harmless number before the op that cannot take it, then choose."
 )
 BY_MULTIPLICATION = (
-    "A branch is switched off by multiplying with 0. That does not switch off an infinity or a "
-    "NaN: 0 · ∞ is NaN. Choose with `tf.where`."
+    "A branch is switched off by arithmetic: a product with 0, or a difference. That does not "
+    "switch off an infinity or a NaN: 0 · ∞ and ∞ − ∞ are NaN. Choose with `tf.where`."
 )
 
 # --- where_grad ----------------------------------------------------------------------------
@@ -168,7 +168,12 @@ def broadcast_swapped(case):
     a = case.arrays
     to_x = np.where(a["condition"], 0.0, a["upstream"])
     to_y = np.where(a["condition"], a["upstream"], 0.0)
-    return pair(reduce_to(to_x, a["x"].shape), reduce_to(to_y, a["y"].shape))
+    first, second = reduce_to(to_x, a["x"].shape), reduce_to(to_y, a["y"].shape)
+    right = broadcast_truth(case)  # these, in the other order, are swapped as well
+    return {
+        "value[0]": Either(first, right["value[1]"]),
+        "value[1]": Either(second, right["value[0]"]),
+    }
 
 
 def broadcast_multiplied(case):
@@ -232,9 +237,12 @@ def log_cases(rng):
     endless = np.array([np.inf, 2.0, -1.0], "float32")
     # Alone, since the tolerance follows the largest gradient, which is 1e8 here.
     small = np.array([1e-8, 1e-4], "float32")
+    # What max(x, 1e-12) and the like would cut off; a number that no processor takes for 0.
+    tiny = np.array([1e-30], "float32")
     return [
         *at_points(rng, log_draw, 0.0, -1.5, 0.5, rows=CALLED),
         Case("entries close to 0", {"x": small}, like(rng, small), None, EAGER),
+        Case("an entry of 1e-30", {"x": tiny}, like(rng, tiny), "robust", EAGER),
         Case("an infinite entry", {"x": endless}, like(rng, endless), "robust", EAGER),
         compiled(rng, log_draw, 0.0, -1.5, 0.5),
     ]
@@ -818,7 +826,7 @@ learnable_threshold = Exercise(
             "value off by rounding",
             "The value is right to rounding, not to the last bit. hard + soft − soft is computed "
             "from the left, and rounds. Add a zero that is exact: hard + (soft − soft).",
-            answer=lambda c: {"exact": False},
+            answer=lambda c: keys(threshold_truth(c), "value") | {"exact": False},
         ),
         Mistake(
             "value softened",

@@ -320,6 +320,14 @@ def update_subset(optimizer, variables, gradients, names):
             pairs="[(g if v.name.split(':')[0] in wanted else None, v) "
             "for g, v in zip(gradients, variables)]"
         ),
+        "_": """
+def update_subset(optimizer, variables, gradients, names):
+    if not optimizer.built:
+        optimizer.build(variables)
+    wanted = [name.split(":")[0] for name in names]
+    pairs = zip(gradients, variables)
+    optimizer.apply_gradients([(g, v) for g, v in pairs if v.name.split(":")[0] not in wanted])
+""",
         "unbuilt_optimizer": _subset(build="pass"),
         "trainable_flag_alone": """
 def update_subset(optimizer, variables, gradients, names):

@@ -938,8 +938,8 @@ EXERCISES = [
             ),
             Mistake(
                 "ties",
-                "Where magnitudes are equal at the border, a threshold keeps all of them or none, "
-                "and the count is off. Exactly round(keep · n) are asked, lower index first.",
+                "Where magnitudes are equal at the border, exactly round(keep · n) are asked, "
+                "lower index first. A threshold keeps all or none, a sort may turn them round.",
                 ties,
             ),
             Mistake(

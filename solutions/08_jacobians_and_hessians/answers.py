@@ -236,6 +236,15 @@ def jacobian_by_rows(f, x):
         "transposed": _kernel("tf.transpose(tape.jacobian(y, layer.kernel), [2, 3, 0, 1])"),
         "gradient_of_the_sum": _kernel("tape.gradient(y, layer.kernel)"),
         "another_source": _kernel("tape.jacobian(y, x)", "tape.watch(x)"),
+        "outputs_taken_apart": """
+def kernel_jacobian(layer, x):
+    z = x @ layer.kernel + layer.bias
+    with tf.GradientTape() as tape:
+        tape.watch(z)
+        y = layer.activation(z)
+    slope = tape.gradient(y, z)
+    return tf.einsum("bo,bi,oj->boij", slope, x, tf.eye(z.shape[1], dtype=x.dtype))
+""",
         "raises_attribute": _kernel("tape.jacobian(y, layer.weight)"),
     },
     "per_example_jacobian": {
@@ -494,6 +503,20 @@ def hessian_norm(f, x, directions, h):
         "raises_names": _norm("(g(x + h * w) - g(x - h * w)) / (2 * h)"),
     },
     "hutchinson_trace": {
+        "normalised_by_norm_9": """
+def hutchinson_trace(f, x, probes):
+    found = []
+    for z in tf.unstack(probes / tf.norm(probes)):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = f(x)
+            g = inner.gradient(y, x, unconnected_gradients="zero")
+        hz = outer.gradient(g, x, output_gradients=z, unconnected_gradients="zero")
+        found.append(tf.reduce_sum(z * hz))
+    return tf.reduce_mean(found)
+""",
         "ok_sum_divided": _trace(result="tf.add_n(total) / len(total)"),
         "ok_forward_over_reverse": """
 def hutchinson_trace(f, x, probes):

@@ -115,6 +115,14 @@ def kernel_outputs(case):
     return {"value": Either(full, rows, np.einsum("boio->boi", jacobian))}
 
 
+def kernel_apart(case):
+    """As if output j depended on the kernel's column j only; said where that is wrong."""
+    if case.options["activation"] != "softmax":
+        return {}
+    slope, eye = _slope(case).sum(axis=1), EYE(case.arrays["kernel"].shape[1])
+    return {"value": np.einsum("bo,bi,op->boip", slope, case.arrays["x"], eye)}
+
+
 def _kernel_case(rng, name, batch, ins, outs, activation, part, modes, dtype="float32"):
     inputs = {
         "x": draw.normal(rng, (batch, ins), dtype),
@@ -758,6 +766,13 @@ EXERCISES = [
                 "whole Jacobian to `layer.kernel` is asked.",
                 kernel_outputs,
             ),
+            Mistake(
+                "outputs taken apart",
+                "You take each output for a function of its own column of the kernel. That holds "
+                "for `tanh` and the like; `softmax` mixes the columns. `tape.jacobian` makes no "
+                "guess.",
+                kernel_apart,
+            ),
         ),
         reread="tape.jacobian",
         also=(
@@ -1096,8 +1111,11 @@ EXERCISES = [
             FORMS,
             Mistake(
                 "normalised by norm",
-                "You divide by zᵀz. That makes a mean eigenvalue; the trace is their sum.",
-                lambda case: {"value": normalised(case)},
+                "You divide by zᵀz, or each probe by its norm. That makes a mean eigenvalue; the "
+                "trace is their sum.",
+                lambda case: {
+                    "value": Either(normalised(case), normalised(case) / len(case.arrays["probes"]))
+                },
             ),
             Mistake(
                 "the trace itself",

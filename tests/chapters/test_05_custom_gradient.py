@@ -277,9 +277,9 @@ def test_solve_factorises_twice(tf):
     exec(compile(CHAPTER.probes, "<probes>", "exec"), probes)
     matrix, rhs = tf.constant([[0.1, 2.0], [2.0, 0.3]]), tf.ones((2, 1))
     undecided = tf.autograph.experimental.do_not_convert(probes["factorisations"])
-    assert undecided(tf.linalg.solve, matrix, rhs) == 2
-    assert undecided(tf.function(tf.linalg.solve), matrix, rhs) == 2
-    assert undecided(tf.linalg.cholesky_solve, matrix, rhs) == 0
+    assert undecided(tf.linalg.solve, matrix, rhs) == ["MatrixSolve"] * 2
+    assert undecided(tf.function(tf.linalg.solve), matrix, rhs) == ["MatrixSolve"] * 2
+    assert undecided(tf.linalg.cholesky_solve, matrix, rhs) == []
 
 
 def test_numpy_function_loses_shape_gradient_and_xla(tf):

@@ -189,3 +189,11 @@ def test_too_many_processes_have_a_reason_of_their_own(monkeypatch):
         guard.look()
         assert guard.reason.startswith(reason)
         assert (guard.process.struck, guard.kind) == ((1, "processes") if reason else (0, ""))
+
+
+def test_of_two_limits_that_one_look_finds_broken_the_first_is_told(monkeypatch):
+    most = Limits(processes=3, total=1)
+    monkeypatch.setattr(memory, "members", lambda *_: [os.getpid()] * (4 + memory.SPARE))
+    guard = memory.Guard(Struck(), most)
+    assert guard.look() > guard.most
+    assert guard.blame(None)[0] == guard.kind == "processes"

@@ -7,11 +7,13 @@ import pytest
 
 from grader.plots import theme
 
-PAIRS = list(itertools.product(theme.TEXT_ROLES, ("light", "dark")))
+TEXT_ROLES = ("ink", "soft", "true", "learner", "wrong")  # in which words are written
+PAIRS = list(itertools.product(TEXT_ROLES, ("light", "dark")))
 
 
 @pytest.mark.parametrize(("role", "side"), PAIRS)
 def test_words_are_readable_in_both_themes(role: str, side: str) -> None:
+    # WCAG 2.2, 1.4.3.
     ink = getattr(theme.ROLES[role], side)
     assert theme.contrast(ink, getattr(theme.PAPER, side)) >= 4.5
 
