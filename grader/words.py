@@ -122,7 +122,7 @@ USAGE = {
 
 
 PREDICT_FIRST = "Predict first."
-COMMIT = "Replace ____ by one of {choices} and run the cell again. Then it runs."
+COMMIT = "Replace `____` by one of {choices} and run the cell again. Then it runs."
 OR_CHOOSE, RUN_AGAIN = "Or choose:", "Run this cell again for buttons to choose with."
 NO_SUCH_GUESS = "{guess!r} is not a prediction. Use one of: {choices}."
 GUESS, TRUTH = "you said", "TensorFlow says"

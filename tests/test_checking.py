@@ -188,12 +188,12 @@ def test_a_gap_in_a_helper_is_told_with_the_helpers_name(capsys):
     with pytest.raises(CheckFailed):
         check("twice", lambda x: helper(x))
     assert (
-        "Fill in line 3 of helper, `return y * ____`: there is still a ____ in it."
+        "Fill in line 3 of helper, `return y * ____`: there is still a `____` in it."
         in capsys.readouterr().out
     )
     with pytest.raises(CheckFailed):
         check("twice", globals()["handed_back"])
-    assert "a function that it calls, still gives back a ____" in capsys.readouterr().out
+    assert "a function that it calls, still gives back a `____`" in capsys.readouterr().out
 
 
 def handed_back(x):
@@ -204,7 +204,7 @@ def handed_back(x):
 def test_what_is_no_function_is_told_as_such(capsys, given):
     with pytest.raises(CheckFailed, match="Not right yet"):
         check("twice", given)
-    said = f"check was handed a {type(given).__name__}. Hand over the function itself"
+    said = f"`check` was handed a {type(given).__name__}. Hand over the function itself"
     assert said in capsys.readouterr().out
 
 

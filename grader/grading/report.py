@@ -45,9 +45,10 @@ def _line(found: list[Row], exercise: str) -> Line:
 
 
 def _says(exercise: Exercise) -> dict[str, str]:
-    """What is behind the name of a mistake, in the learner's words."""
+    """What is behind the name of a mistake, in the learner's words: a tooltip, where no code is."""
     general = {name: says.replace("{factor}", "so many") for name, says in PATTERNS.items()}
-    return {**general, **{mistake.name: mistake.says for mistake in exercise.mistakes}}
+    says = {**general, **{mistake.name: mistake.says for mistake in exercise.mistakes}}
+    return {name: text.replace("`", "") for name, text in says.items()}
 
 
 def write(course: Course, chapter: Chapter) -> Path:

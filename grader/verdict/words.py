@@ -16,10 +16,10 @@ NOT_ATTEMPTED = "Not attempted yet."
 NOT_ATTEMPTED_SAYS = (
     "The starter is as it was. Write your answer in the cell above, run it, then check again."
 )
-FILL_IN = "Fill in {where}: there is still a ____ in it."
+FILL_IN = "Fill in {where}: there is still a `____` in it."
 A_LINE = "line {line} of {name}"
 QUOTED = ", `{code}`"  # notebooks show no line numbers
-A_GAP = "Fill in what is open: your answer, or a function that it calls, still gives back a ____."
+A_GAP = "Fill in what is open: your answer, or a function that it calls, still gives back a `____`."
 
 PATTERNS = {
     "upstream lost": (
@@ -119,7 +119,7 @@ RAISED = "Read the exception below; it was raised with the inputs shown."
 UNNAMED = "No known mistake fits. Compare the worst element below with what you get on paper."
 ODD_TYPE = "{kind} came back, which is not an answer here. Return a tensor of real numbers."
 HANDED = (
-    "check was handed {kind}. Hand over the function itself, by its name and without calling it."
+    "`check` was handed {kind}. Hand over the function itself, by its name and without calling it."
 )
 HIDDEN = {  # the same where inputs, values and exceptions are not shown
     RAISED: "It was raised with inputs that are drawn for the score and not shown.",

@@ -31,30 +31,32 @@ def up(case: Case) -> np.ndarray:
 predictions = table(
     "predictions",
     {
-        "round": Entry("none", "Round is registered with a rule that returns None."),
+        "round": Entry("none", "`Round` is registered with a rule that returns None."),
         "sign": Entry(
             "zero",
-            "Sign has a rule that returns zeros: there is a path, and it carries nothing.",
+            "`Sign` has a rule that returns zeros: there is a path, and it carries nothing.",
         ),
-        "floor": Entry("none", "Floor is registered with a rule that returns None, as round is."),
+        "floor": Entry(
+            "none", "`Floor` is registered with a rule that returns None, as `round` is."
+        ),
         "cast to int": Entry(
-            "none", "Integers carry no gradient: the path ends where x becomes an integer."
+            "none", "Integers carry no gradient: the path ends where `x` becomes an integer."
         ),
-        "argmax": Entry("none", "argmax gives an index, an integer: no path leads back to x."),
+        "argmax": Entry("none", "`argmax` gives an index, an integer: no path leads back to `x`."),
         "x.numpy()": Entry(
             "error",
-            "np.sin gives a NumPy number; the tape cannot be asked about what is no tensor.",
+            "`np.sin` gives a NumPy number; the tape cannot be asked about what is no tensor.",
         ),
         "float(x)": Entry(
             "number",
-            "One factor is still the tensor x. The other one is a constant to the tape, so half of "
-            "the derivative is missing and nothing warns you.",
+            "One factor is still the tensor `x`. The other one is a constant to the tape, so half "
+            "of the derivative is missing and nothing warns you.",
         ),
-        "comparison": Entry("none", "x > 0 gives a bool, which carries no gradient."),
-        "stop_gradient": Entry("none", "stop_gradient cuts the path, on purpose."),
+        "comparison": Entry("none", "`x > 0` gives a bool, which carries no gradient."),
+        "stop_gradient": Entry("none", "`stop_gradient` cuts the path, on purpose."),
         "abs at 0": Entry(
             "zero",
-            "The rule of abs is the sign of x, and the sign of 0 is 0: a path that carries 0.",
+            "The rule of `abs` is the sign of `x`, and the sign of 0 is 0: a path that carries 0.",
         ),
     },
     allowed=("none", "zero", "number", "error"),
@@ -63,16 +65,17 @@ predictions = table(
         "raises.",
         "Then follow the value backwards. An integer or a bool on the way, or a rule that returns "
         "nothing, gives None. A rule that multiplies by 0 gives zero.",
-        "round, floor, both casts by way of int or bool, argmax and stop_gradient give one and the "
-        "same word; sign and abs at 0 give another one; float(x) and x.numpy() one each.",
+        "`round`, `floor`, both casts by way of int or bool, `argmax` and `stop_gradient` give "
+        "one and the same word; `sign` and `abs` at 0 give another one; `float(x)` and "
+        "`x.numpy()` one each.",
     ),
     reread=FOUR,
     weight=2,
     mistakes=(
         Mistake(
             "None and zero confused",
-            "None and zero are two answers. None: no path leads back to x. Zero: a path does, and "
-            "what it carries is 0.",
+            "None and zero are two answers. None: no path leads back to `x`. Zero: a path does, "
+            "and what it carries is 0.",
             answer=lambda case: {
                 **{f"entry:{k}": "zero" for k in NONES},
                 **{f"entry:{k}": "none" for k in ("sign", "abs at 0")},
@@ -143,49 +146,49 @@ difference = Exercise(
     parts={"value": 1, "gradient": 3, "robust": 1},
     hints=(
         "No entry needs a place of its own to be written into. Both rows of products can be "
-        "computed at once: tf.reduce_prod with an axis.",
-        "P = tf.reduce_prod(prod, axis=1) has shape (n,), B = tf.reduce_prod(box, axis=0) has "
-        "shape (m,). Broadcasting makes a table of them if P stands as a column.",
-        "P[:, tf.newaxis] has shape (n, 1). Against B, of shape (m,), arithmetic gives (n, m).",
+        "computed at once: `tf.reduce_prod` with an axis.",
+        "`P = tf.reduce_prod(prod, axis=1)` has shape (n,), `B = tf.reduce_prod(box, axis=0)` has "
+        "shape (m,). Broadcasting makes a table of them if `P` stands as a column.",
+        "`P[:, tf.newaxis]` has shape (n, 1). Against `B`, of shape (m,), arithmetic gives (n, m).",
     ),
     mistakes=(
         Mistake(
             "assign",
-            "The result lives in a tf.Variable. Assigning to it leaves no trace on the tape, and a "
-            "variable made at each call is refused by tf.function. Return a tensor computed from "
-            "prod and box.",
+            "The result lives in a `tf.Variable`. Assigning to it leaves no trace on the tape, "
+            "and a variable made at each call is refused by `tf.function`. Return a tensor "
+            "computed from `prod` and `box`.",
             raises="singleton tf.Variables|does not support item assignment",
         ),
         Mistake(
             "assign",
             "What you write into, a variable or a NumPy array, keeps values and forgets the "
-            "operations behind them: the gradient is None. Return a tensor computed from prod and "
-            "box.",
+            "operations behind them: the gradient is None. Return a tensor computed from `prod` "
+            "and `box`.",
             answer=lambda case: {"gradient:prod": None, "gradient:box": None},
         ),
         Mistake(
             "NumPy detour",
             "The values leave TensorFlow on the way: what NumPy computes, no tape can see, and "
-            "tf.function refuses it. Use tf.reduce_prod, and make the table by broadcasting.",
+            "`tf.function` refuses it. Use `tf.reduce_prod`, and make the table by broadcasting.",
             raises=f"{IN_NUMPY}|setting an array element",
         ),
         Mistake(
             "sum for product",
-            "You sum along k where the product is asked: tf.reduce_prod.",
+            "You sum along `k` where the product is asked: `tf.reduce_prod`.",
             answer=_sums,
         ),
         Mistake(
             "divided by P",
-            "You divide by the product of prod. The difference is taken relative to box: divide "
-            "by B.",
+            "You divide by the product of `prod`. The difference is taken relative to `box`: "
+            "divide by `B`.",
             answer=_over_prod,
         ),
     ),
     options={"entire": True},
     reread=STATE,
     also=(
-        "With the axes named: 1.0 - tf.einsum('i,j->ij', tf.reduce_prod(prod, 1), "
-        "1.0 / tf.reduce_prod(box, 0))."
+        "With the axes named: `1.0 - tf.einsum('i,j->ij', tf.reduce_prod(prod, 1), 1.0 / "
+        "tf.reduce_prod(box, 0))`."
     ),
 )
 
@@ -232,8 +235,8 @@ def _energy_without_half(case):
 
 
 HALF = (
-    "Only the first term is connected: you get x, and the softmax of x is missing. The second term "
-    "leaves the tape on its way. Nothing warns you, because one path is left."
+    "Only the first term is connected: you get `x`, and the softmax of `x` is missing. The second "
+    "term leaves the tape on its way. Nothing warns you, because one path is left."
 )
 energy = Exercise(
     id="energy",
@@ -241,17 +244,17 @@ energy = Exercise(
     truth=energy_truth,
     parts={"value": 1, "gradient": 2, "robust": 1},
     hints=(
-        "Every step of the second term has a TensorFlow operation: tf.exp, tf.reduce_sum, "
-        "tf.math.log.",
-        "There is one operation for the three steps together, tf.reduce_logsumexp, and it does not "
-        "overflow where exp does.",
-        "0.5 * tf.reduce_sum(x * x) plus tf.reduce_logsumexp(x). Both reduce over all entries.",
+        "Every step of the second term has a TensorFlow operation: `tf.exp`, `tf.reduce_sum`, "
+        "`tf.math.log`.",
+        "There is one operation for the three steps together, `tf.reduce_logsumexp`, and it does "
+        "not overflow where `exp` does.",
+        "`0.5 * tf.reduce_sum(x * x)` plus `tf.reduce_logsumexp(x)`. Both reduce over all entries.",
     ),
     mistakes=(
         Mistake(
             "only half connected",
             "The second term leaves TensorFlow. Called directly this loses half of the gradient "
-            "without a word; traced by tf.function it raises. Stay in TensorFlow.",
+            "without a word; traced by `tf.function` it raises. Stay in TensorFlow.",
             raises=f"{IN_NUMPY}|must be real number",
         ),
         Mistake(
@@ -270,8 +273,8 @@ energy = Exercise(
     ),
     reread=DETOUR,
     also=(
-        "By hand, shifted so that exp cannot overflow: m + tf.math.log(tf.reduce_sum(tf.exp(x - "
-        "m))) with m = tf.stop_gradient(tf.reduce_max(x))."
+        "By hand, shifted so that `exp` cannot overflow: `m + tf.math.log(tf.reduce_sum(tf.exp(x "
+        "- m)))` with `m = tf.stop_gradient(tf.reduce_max(x))`."
     ),
 )
 
@@ -323,7 +326,7 @@ def _last_everywhere(case):
 
 
 MADE = (
-    "tf.function refuses a variable that is made at every call, and a variable would carry no "
+    "`tf.function` refuses a variable that is made at every call, and a variable would carry no "
     "gradient anyway. Keep the total in a tensor."
 )
 
@@ -333,24 +336,24 @@ running_energy = Exercise(
     truth=running_truth,
     parts={"value": 1, "gradient": 2, "robust": 1},
     hints=(
-        "The running total is a tensor that each step makes anew: total = total + step * step. "
+        "The running total is a tensor that each step makes anew: `total = total + step * step`. "
         "Rebinding a Python name is no assignment to a variable.",
-        "A loop over tf.unstack(steps) with a Python list and tf.stack works. There is also one "
-        "operation for running sums: tf.cumsum.",
-        "tf.cumsum of the squares.",
+        "A loop over `tf.unstack(steps)` with a Python list and `tf.stack` works. There is also "
+        "one operation for running sums: `tf.cumsum`.",
+        "`tf.cumsum` of the squares.",
     ),
     mistakes=(
         Mistake(
             "none",
-            "No operation that the tape has recorded leads from steps to the result. A total that "
-            "lives in a variable, in NumPy or in a Python number is a value without its history: "
-            "assign_add, too, leaves none. Keep the total in a tensor.",
+            "No operation that the tape has recorded leads from `steps` to the result. A total "
+            "that lives in a variable, in NumPy or in a Python number is a value without its "
+            "history: `assign_add`, too, leaves none. Keep the total in a tensor.",
             pattern="none",
         ),
         Mistake(
             "NumPy detour",
-            "The sum is computed by NumPy: no tape can see it, and tf.function refuses it. Use "
-            "TensorFlow's own operations; tf.cumsum is one.",
+            "The sum is computed by NumPy: no tape can see it, and `tf.function` refuses it. Use "
+            "TensorFlow's own operations; `tf.cumsum` is one.",
             raises=IN_NUMPY,
         ),
         Mistake(
@@ -383,8 +386,10 @@ running_energy = Exercise(
     ),
     options={"entire": True},
     reread=STATE,
-    also="Step by step without a variable: tf.scan(lambda total, step: total + step, steps * "
-    "steps).",
+    also=(
+        "Step by step without a variable: `tf.scan(lambda total, step: total + step, steps * "
+        "steps)`."
+    ),
 )
 
 # partial_gradient, gradient_after_reset ----------------------------------------------------------
@@ -428,8 +433,8 @@ def _nothing(case):
 
 SWAPPED = Mistake(
     "swapped",
-    "The two derivatives stand in the wrong order: first the one with respect to x, then the one "
-    "with respect to y.",
+    "The two derivatives stand in the wrong order: first the one with respect to `x`, then the "
+    "one with respect to `y`.",
     answer=lambda case: {"value[0]": None, "value[1]": 2 * case.arrays["x"]},
 )
 
@@ -440,39 +445,41 @@ partial_gradient = Exercise(
     truth=partial_truth,
     parts={"value": 2, "robust": 1},
     hints=(
-        "Three things in this order inside the tape: watch x and y, compute, and around one of the "
-        "squares a pause.",
-        "with tape.stop_recording(): holds what the tape must not see. The square of x stays "
+        "Three things in this order inside the tape: watch `x` and `y`, compute, and around one "
+        "of the squares a pause.",
+        "`with tape.stop_recording():` holds what the tape must not see. The square of `x` stays "
         "outside of it.",
-        "Ask at the end for both: tape.gradient(z, [x, y]). Return what comes, None included.",
+        "Ask at the end for both: `tape.gradient(z, [x, y])`. Return what comes, None included.",
     ),
     mistakes=(
         Mistake(
             "zero instead of None",
-            "The derivative with respect to y comes out as zeros. What the tape says is None: it "
-            "has no path to y. Zeros would hide that.",
+            "The derivative with respect to `y` comes out as zeros. What the tape says is None: "
+            "it has no path to `y`. Zeros would hide that.",
             answer=_zero_for_none,
         ),
         Mistake(
             "both recorded",
-            "The square of y was recorded: you get 2y. Compute it while the tape does not record.",
+            "The square of `y` was recorded: you get 2y. Compute it while the tape does not "
+            "record.",
             answer=_both_recorded,
         ),
         Mistake(
             "not watched",
-            "The derivative with respect to x is None where x is a plain tensor: the tape watches "
-            "variables by itself, tensors only when told. Call tape.watch before computing.",
+            "The derivative with respect to `x` is None where `x` is a plain tensor: the tape "
+            "watches variables by itself, tensors only when told. Call `tape.watch` before "
+            "computing.",
             answer=_x_unwatched,
         ),
         Mistake(
             "pause around everything",
-            "Both derivatives are None: the square of x was computed during the pause as well.",
+            "Both derivatives are None: the square of `x` was computed during the pause as well.",
             answer=_nothing,
         ),
         SWAPPED,
     ),
     reread=RECORDING,
-    also="In place of the pause tf.stop_gradient(y * y), which cuts the path for every tape.",
+    also="In place of the pause `tf.stop_gradient(y * y)`, which cuts the path for every tape.",
 )
 
 gradient_after_reset = Exercise(
@@ -481,39 +488,39 @@ gradient_after_reset = Exercise(
     truth=partial_truth,
     parts={"value": 2, "robust": 1},
     hints=(
-        "reset throws away what was recorded so far, and with it the list of what is watched.",
-        "After tape.reset() comes one more line before x is used: the tape has to be told of x "
-        "again.",
-        "tape.reset(), then tape.watch(x), then z = x * x + y_squared.",
+        "`reset` throws away what was recorded so far, and with it the list of what is watched.",
+        "After `tape.reset()` comes one more line before `x` is used: the tape has to be told of "
+        "`x` again.",
+        "`tape.reset()`, then `tape.watch(x)`, then `z = x * x + y_squared`.",
     ),
     mistakes=(
         Mistake(
             "watch forgotten",
-            "The derivative with respect to x is None where x is a plain tensor. reset also "
-            "forgets what was watched: call tape.watch(x) again after it.",
+            "The derivative with respect to `x` is None where `x` is a plain tensor. `reset` also "
+            "forgets what was watched: call `tape.watch(x)` again after it.",
             answer=_x_unwatched,
         ),
         Mistake(
             "both recorded",
-            "You get 2y: the square of y was computed after the reset, or no reset took place.",
+            "You get 2y: the square of `y` was computed after the reset, or no reset took place.",
             answer=_both_recorded,
         ),
         Mistake(
             "zero instead of None",
-            "The derivative with respect to y comes out as zeros. What the tape says is None: what "
-            "it knew of y is gone.",
+            "The derivative with respect to `y` comes out as zeros. What the tape says is None: "
+            "what it knew of `y` is gone.",
             answer=_zero_for_none,
         ),
         Mistake(
             "reset too late",
-            "Both derivatives are None: the reset came after z was computed, and threw that away, "
-            "too. Reset before x is used.",
+            "Both derivatives are None: the reset came after `z` was computed, and threw that "
+            "away, too. Reset before `x` is used.",
             answer=_nothing,
         ),
         SWAPPED,
     ),
     reread=RECORDING,
-    also="A fresh tape in place of the reset, opened after y * y: usually easier to read.",
+    also="A fresh tape in place of the reset, opened after `y * y`: usually easier to read.",
 )
 
 # two_tapes ---------------------------------------------------------------------------------------
@@ -560,16 +567,17 @@ two_tapes = Exercise(
     truth=two_tapes_truth,
     parts={"value": 2, "robust": 1},
     hints=(
-        "One with statement opens both: with tf.GradientTape() as tape0, tf.GradientTape() as "
-        "tape1.",
-        "Constants have to be watched: tape0 watches x0, tape1 watches x1. z is recorded by both.",
-        "Return tape0.gradient(z, x0) first, then tape1.gradient(z, x1).",
+        "One `with` statement opens both: `with tf.GradientTape() as tape0, tf.GradientTape() as "
+        "tape1`.",
+        "Constants have to be watched: `tape0` watches `x0`, `tape1` watches `x1`. `z` is "
+        "recorded by both.",
+        "Return `tape0.gradient(z, x0)` first, then `tape1.gradient(z, x1)`.",
     ),
     mistakes=(
         Mistake(
             "tapes swapped",
-            "Each derivative is None or stands in the other's place. A tape answers only for "
-            "what it watches: ask the tape that watches x0 for x0, the other one for x1, and "
+            "Each derivative is None or stands in the other's place. A tape answers only for what "
+            "it watches: ask the tape that watches `x0` for `x0`, the other one for `x1`, and "
             "return them in this order.",
             answer=_swapped_tapes,
         ),
@@ -581,7 +589,7 @@ two_tapes = Exercise(
         ),
     ),
     reread=TAPES,
-    also="One tape that watches both, and one call: tape.gradient(z, [x0, x1]).",
+    also="One tape that watches both, and one call: `tape.gradient(z, [x0, x1])`.",
 )
 
 # gradient_or_zeros -------------------------------------------------------------------------------
@@ -651,38 +659,38 @@ gradient_or_zeros = Exercise(
     truth=zeros_truth,
     parts={"value": 2, "robust": 1},
     hints=(
-        "x is a constant. Without being told to, no tape watches it.",
-        "tape.gradient takes a third argument, unconnected_gradients.",
-        'Watch x, compute f(x), and pass unconnected_gradients="zero", or '
-        "tf.UnconnectedGradients.ZERO.",
+        "`x` is a constant. Without being told to, no tape watches it.",
+        "`tape.gradient` takes a third argument, `unconnected_gradients`.",
+        'Watch `x`, compute `f(x)`, and pass `unconnected_gradients="zero"`, or '
+        "`tf.UnconnectedGradients.ZERO`.",
     ),
     mistakes=(
         Mistake(
             "None let through",
-            "Where no path leads from f(x) to x, None comes back. Zeros are asked there, in the "
-            "shape and dtype of x.",
+            "Where no path leads from `f(x)` to `x`, None comes back. Zeros are asked there, in "
+            "the shape and dtype of `x`.",
             answer=_none_through,
         ),
         Mistake(
             "not watched",
-            "Nothing is connected, not even where f is smooth: the tape was not told to watch x. "
-            "Zeros in place of None then hide the fault.",
+            "Nothing is connected, not even where `f` is smooth: the tape was not told to watch "
+            "`x`. Zeros in place of None then hide the fault.",
             answer=_unwatched,
         ),
         Mistake(
             "the shape of f(x)",
-            "The zeros have the shape of f(x). They are asked in the shape and dtype of x.",
+            "The zeros have the shape of `f(x)`. They are asked in the shape and dtype of `x`.",
             answer=_shaped_as_f,
         ),
         Mistake(
             "one zero",
-            "Where nothing is connected you return a single 0. A zero for every entry is asked, in "
-            "the shape and dtype of x: tf.zeros_like(x).",
+            "Where nothing is connected you return a single 0. A zero for every entry is asked, "
+            "in the shape and dtype of `x`: `tf.zeros_like(x)`.",
             answer=_one_zero,
         ),
     ),
     reread=TAPES,
-    also="Or replace it by hand: tf.zeros_like(x) if gradient is None else gradient.",
+    also="Or replace it by hand: `tf.zeros_like(x) if gradient is None else gradient`.",
 )
 
 # nth_derivative ----------------------------------------------------------------------------------
@@ -760,17 +768,17 @@ nth_derivative = Exercise(
     truth=nth_truth,
     parts={"value": 3, "robust": 2},
     hints=(
-        "The nth derivative is the derivative of the one before it. For n = 0 it is f(x).",
+        "The nth derivative is the derivative of the one before it. For n = 0 it is `f(x)`.",
         "A function that calls itself opens one tape at each level: inside the tape stands the "
-        "call with n - 1, after the tape its gradient.",
-        "if n == 0: return f(x). Otherwise open a tape, watch x, and inside it call yourself "
-        "with n - 1; "
-        'after the tape comes the gradient of what that gave, with unconnected_gradients="zero".',
+        "call with `n - 1`, after the tape its gradient.",
+        "`if n == 0: return f(x)`. Otherwise open a tape, watch `x`, and inside it call yourself "
+        "with `n - 1`; after the tape comes the gradient of what that gave, with "
+        '`unconnected_gradients="zero"`.',
     ),
     mistakes=(
         Mistake(
             "None let through",
-            "Where a derivative no longer depends on x the tape says None. Zeros are asked.",
+            "Where a derivative no longer depends on `x` the tape says None. Zeros are asked.",
             answer=_none_at_the_end,
         ),
         Mistake(
@@ -781,25 +789,25 @@ nth_derivative = Exercise(
         ),
         Mistake(
             "first derivative only",
-            "This is the first derivative whatever n is.",
+            "This is the first derivative whatever `n` is.",
             answer=lambda case: {"value": _nth(case, 1)},
         ),
         Mistake(
             "one tape too few",
-            "This is the derivative of order n − 1. n = 0 is f itself, n = 1 takes one tape.",
+            "This is the derivative of order n − 1. n = 0 is `f` itself, n = 1 takes one tape.",
             answer=lambda case: {"value": _nth(case, max(case.inputs["n"] - 1, 0))},
         ),
         Mistake(
             "one tape too many",
-            "This is the derivative of order n + 1. n = 0 is f itself, without a tape.",
+            "This is the derivative of order n + 1. n = 0 is `f` itself, without a tape.",
             answer=lambda case: {"value": _nth(case, case.inputs["n"] + 1)},
         ),
     ),
     options={"entire": True},
     reread=TAPES,
     also=(
-        "A loop works too: start from g = f and wrap g n times in a function that differentiates "
-        "it."
+        "A loop works too: start from `g = f` and wrap `g` `n` times in a function that "
+        "differentiates it."
     ),
 )
 
@@ -810,23 +818,25 @@ WORDS = ("not watched", "not recorded", "left TensorFlow", "state", "integer", "
 diagnoses = table(
     "diagnoses",
     {
-        "a": Entry("not watched", "x is a constant, and nothing tells the tape about it."),
+        "a": Entry("not watched", "`x` is a constant, and nothing tells the tape about it."),
         "b": Entry("not recorded", "The square was computed before the tape was opened."),
         "c": Entry(
-            "left tensorflow", "np.exp takes the value out of TensorFlow and brings a new one."
+            "left tensorflow", "`np.exp` takes the value out of TensorFlow and brings a new one."
         ),
-        "d": Entry("state", "The value goes through a variable: assign leaves no path behind it."),
+        "d": Entry(
+            "state", "The value goes through a variable: `assign` leaves no path behind it."
+        ),
         "e": Entry("integer", "The sources are integers. A gradient needs floats."),
         "f": Entry(
             "another tensor",
-            "x = x - 0.1 makes x a tensor; what was recorded belongs to another object than the "
-            "one you ask for.",
+            "`x = x - 0.1` makes `x` a tensor; what was recorded belongs to another object than "
+            "the one you ask for.",
         ),
     },
     allowed=tuple(word.lower() for word in WORDS),
     hints=(
-        "Follow the value from x to the result, one operation after the other. Each word is used "
-        "once.",
+        "Follow the value from `x` to the result, one operation after the other. Each word is "
+        "used once.",
         "Look at dtypes in one, at the order of lines in one, at which object is asked for in one.",
         "a: who told the tape? b: when was it computed? c: which library computes? d: where is the "
         "value kept? e: which dtype? f: is it still the same object?",

@@ -27,7 +27,7 @@ NUMPY = "A gradient for NumPy code"
 CHECKED = "A published rule, checked"
 
 GRADIENT = ("gradient",)
-COUNTS = "(Where a return is missing, None comes back, and that counts as one.)"
+COUNTS = "(Where a `return` is missing, None comes back, and that counts as one.)"
 
 
 def up(case: Case) -> np.ndarray:
@@ -89,34 +89,34 @@ square_grad = Exercise(
     truth=square_truth,
     parts={"gradient": 3, "second": 1, "robust": 1},
     hints=(
-        "The derivative of x² is 2x, and it depends on x. The rule finds x in op.inputs[0].",
-        "A rule returns upstream times derivative. grad is the upstream gradient.",
-        "The product of 2.0, op.inputs[0] and grad, by TensorFlow operations only: then TensorFlow "
-        "can differentiate the rule once more.",
+        "The derivative of x² is 2x, and it depends on `x`. The rule finds `x` in `op.inputs[0]`.",
+        "A rule returns upstream times derivative. `grad` is the upstream gradient.",
+        "The product of `2.0`, `op.inputs[0]` and `grad`, by TensorFlow operations only: then "
+        "TensorFlow can differentiate the rule once more.",
     ),
     mistakes=(
         Mistake(
             "second order None",
-            "The second derivative is None: TensorFlow differentiates your rule, and finds no path "
-            "from its result to x. Compute it from op.inputs[0] by TensorFlow operations, without "
-            "stop_gradient or NumPy.",
+            "The second derivative is None: TensorFlow differentiates your rule, and finds no "
+            "path from its result to `x`. Compute it from `op.inputs[0]` by TensorFlow "
+            "operations, without `stop_gradient` or NumPy.",
             lambda case: twice(case, None, None) if case.part == "second" else {},
         ),
         Mistake(
             "no gradient returned",
             "Your rule gives None, which TensorFlow takes for: no gradient to this input. Is a "
-            "return missing?",
+            "`return` missing?",
             lambda case: dict.fromkeys(square_truth(case)),
         ),
         Mistake(
             "x lost",
-            "This is 2 times the upstream gradient. The derivative of x² is 2x: x is missing. It "
-            "stands in op.inputs[0].",
+            "This is 2 times the upstream gradient. The derivative of x² is 2x: `x` is missing. "
+            "It stands in `op.inputs[0]`.",
             lambda case: twice(case, 2 * up(case), None),
         ),
         Mistake(
             "upstream lost",
-            "This is 2x, right only while the upstream gradient is all ones. Multiply by grad.",
+            "This is 2x, right only while the upstream gradient is all ones. Multiply by `grad`.",
             # Twice: 2, and once more 2x, because such a rule answers an upstream of zeros, too.
             lambda case: twice(case, 2 * case.arrays["x"], 2 + 2 * case.arrays["x"]),
         ),
@@ -128,7 +128,7 @@ square_grad = Exercise(
         Mistake(
             "upstream stopped",
             "The second derivative is right only while the upstream gradient is a constant. Where "
-            "the square is used further on, grad depends on x as well: do not stop it.",
+            "the square is used further on, `grad` depends on `x` as well: do not stop it.",
             upstream_stopped,
         ),
         in_float32(square_truth),
@@ -140,7 +140,8 @@ square_grad = Exercise(
     },
     reread=RULE,
     also=(
-        "TensorFlow's own rule has tf.math.conj around x, because Square takes complex numbers too."
+        "TensorFlow's own rule has `tf.math.conj` around `x`, because `Square` takes complex "
+        "numbers too."
     ),
 )
 
@@ -168,43 +169,44 @@ fresh_gradient = Exercise(
     truth=fresh_truth,
     parts={"value": 1, "gradient": 2},
     hints=(
-        "Two rules may well have the same fn.__name__, and the cell may be run again. The name "
+        "Two rules may well have the same `fn.__name__`, and the cell may be run again. The name "
         "must come from something that never repeats in this process.",
-        "uuid.uuid4() never repeats. Neither does itertools.count(), as long as its cell is not "
-        "run again. Register with tf.RegisterGradient(name)(fn).",
-        "name = f'{fn.__name__}-{uuid.uuid4()}', then register fn under it, then return name.",
+        "`uuid.uuid4()` never repeats. Neither does `itertools.count()`, as long as its cell is "
+        "not run again. Register with `tf.RegisterGradient(name)(fn)`.",
+        "`name = f'{fn.__name__}-{uuid.uuid4()}'`, then register `fn` under it, then `return "
+        "name`.",
     ),
     mistakes=(
         Mistake(
             "fixed name",
-            "A later registration raised a KeyError: its name is taken. The registry is one "
-            "for the whole process and takes each name once, so make up a new name in every call.",
+            "A later registration raised a `KeyError`: its name is taken. The registry is one for "
+            "the whole process and takes each name once, so make up a new name in every call.",
             raises=r"KeyError: .*Registering two gradient",
         ),
         Mistake(
             "old function kept",
-            "Two calls returned the same name. A name takes one rule only: where the KeyError is "
-            "swallowed, the first rule still stands under it, without a word.",
+            "Two calls returned the same name. A name takes one rule only: where the `KeyError` "
+            "is swallowed, the first rule still stands under it, without a word.",
             lambda case: dict.fromkeys(fresh_truth(case), "one name"),
         ),
         Mistake(
             "no name returned",
-            "What comes back is not a string. RegisterGradient(name)(fn) returns fn; the map needs "
-            "the name, so return that.",
+            "What comes back is not a string. `RegisterGradient(name)(fn)` returns `fn`; the map "
+            "needs the name, so return that.",
             lambda case: dict.fromkeys(fresh_truth(case), "no text"),
         ),
         Mistake(
             "not registered",
-            "Nothing is registered under the name you return. tf.RegisterGradient(name) is a "
-            "decorator: it registers only when it is called with fn.",
+            "Nothing is registered under the name you return. `tf.RegisterGradient(name)` is a "
+            "decorator: it registers only when it is called with `fn`.",
             raises=r"LookupError: .*No gradient defined for operation",
         ),
     ),
     probe="registers",
     reread=REGISTRY,
     also=(
-        "A counter made once serves as well: numbers = itertools.count(), and next(numbers) in "
-        "the name, as long as the counter's cell is not run again."
+        "A counter made once serves as well: `numbers = itertools.count()`, and `next(numbers)` "
+        "in the name, as long as the counter's cell is not run again."
     ),
 )
 
@@ -252,12 +254,13 @@ multiply_grad = Exercise(
     truth=lambda case: products(case, "y", "x"),
     parts={"gradient": 1, "broadcast": 2, "robust": 1},
     hints=(
-        "Without broadcasting: x's gradient is grad times y, y's gradient is grad times x. Return "
-        "both, in the order of the inputs.",
+        "Without broadcasting: `x`'s gradient is `grad` times `y`, `y`'s gradient is `grad` times "
+        "`x`. Return both, in the order of the inputs.",
         "Broadcasting uses an entry several times, so its gradient is a sum: over every axis that "
         "was put in front, and over every axis of length 1 that was stretched.",
-        "Write a helper that reduces a gradient to a shape: first tf.reduce_sum over "
-        "range(rank difference), then over the axes where the shape says 1, with keepdims=True.",
+        "Write a helper that reduces a gradient to a shape: first `tf.reduce_sum` over "
+        "`range(rank difference)`, then over the axes where the shape says 1, with "
+        "`keepdims=True`.",
     ),
     mistakes=(
         Mistake(
@@ -268,8 +271,8 @@ multiply_grad = Exercise(
         ),
         Mistake(
             "swapped",
-            "The two gradients are exchanged: x's gradient is upstream times y, y's is upstream "
-            "times x.",
+            "The two gradients are exchanged: `x`'s gradient is upstream times `y`, `y`'s is "
+            "upstream times `x`.",
             lambda case: products(case, "x", "y"),
         ),
         Mistake(
@@ -280,7 +283,7 @@ multiply_grad = Exercise(
         ),
         Mistake(
             "wrong count",
-            f"Mul has two inputs, so a rule for it returns two gradients. {COUNTS}",
+            f"`Mul` has two inputs, so a rule for it returns two gradients. {COUNTS}",
             raises=r"Num gradients \d+ generated",
         ),
         in_float32(lambda case: products(case, "y", "x")),
@@ -289,8 +292,8 @@ multiply_grad = Exercise(
     options={"op": "Mul", "forward": "lambda x, y: tf.multiply(x, y)"},
     reread=INPUTS,
     also=(
-        "TensorFlow finds the axes itself: tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(x), "
-        "s1=tf.shape(y)) returns them for both inputs, also when shapes are not static."
+        "TensorFlow finds the axes itself: `tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(x), "
+        "s1=tf.shape(y))` returns them for both inputs, also when shapes are not static."
     ),
 )
 
@@ -342,23 +345,24 @@ top_k_grad = Exercise(
     truth=lambda case: {"gradient:x": scattered(case), "gradient returns": "tensor, none"},
     parts={"gradient": 3, "robust": 1},
     hints=(
-        "The op has two outputs, values and indices: so the rule has two gradient arguments. It "
-        "has two inputs, x and k: so the rule returns two things. k is an integer and gets None.",
-        "Entry j of grad_values belongs to the input at place op.outputs[1][..., j]. All other "
-        "places get 0.",
-        "tf.one_hot(op.outputs[1], n, dtype=grad_values.dtype) has shape (..., k, n), a row for "
-        "each chosen place. Multiply by grad_values[..., None] and sum over axis -2.",
+        "The op has two outputs, `values` and `indices`: so the rule has two gradient arguments. "
+        "It has two inputs, `x` and `k`: so the rule returns two things. `k` is an integer and "
+        "gets None.",
+        "Entry j of `grad_values` belongs to the input at place `op.outputs[1][..., j]`. All "
+        "other places get 0.",
+        "`tf.one_hot(op.outputs[1], n, dtype=grad_values.dtype)` has shape (..., k, n), a row for "
+        "each chosen place. Multiply by `grad_values[..., None]` and sum over axis `-2`.",
     ),
     mistakes=(
         Mistake(
             "wrong count",
-            "TopKV2 has two inputs, x and k. Return a gradient for each of them: None for k. "
-            f"{COUNTS}",
+            "`TopKV2` has two inputs, `x` and `k`. Return a gradient for each of them: None for "
+            f"`k`. {COUNTS}",
             raises=r"Num gradients \d+ generated",
         ),
         Mistake(
             "wrong signature",
-            "The rule is called with the op and one gradient for each output. TopKV2 has two "
+            "The rule is called with the op and one gradient for each output. `TopKV2` has two "
             "outputs, so the rule takes three arguments.",
             raises=r"takes 2 positional arguments but 3 were given",
         ),
@@ -369,18 +373,18 @@ top_k_grad = Exercise(
         ),
         Mistake(
             "k gets a gradient",
-            "The gradient to x is right. For k, an integer, return None, not a tensor.",
+            "The gradient to `x` is right. For `k`, an integer, return None, not a tensor.",
             lambda case: {"gradient returns": "tensor, tensor"},
         ),
         Mistake(
             "not scattered",
             "The upstream gradients stand at the front. They belong at the places from which the "
-            "values were taken: op.outputs[1].",
+            "values were taken: `op.outputs[1]`.",
             lambda case: {"gradient:x": padded(case)},
         ),
         Mistake(
             "order lost",
-            "The right places, in the wrong order: entry j of grad_values belongs to the j-th "
+            "The right places, in the wrong order: entry j of `grad_values` belongs to the j-th "
             "largest value, not to the j-th place from the left.",
             lambda case: {"gradient:x": scattered(case, by_place=True)},
         ),
@@ -396,7 +400,7 @@ top_k_grad = Exercise(
     options={"op": "TopKV2", "forward": "lambda x, k: tf.math.top_k(x, k=k).values"},
     reread=INPUTS,
     also=(
-        "For a vector tf.scatter_nd(op.outputs[1][:, None], grad_values, tf.shape(x)) does it; "
+        "For a vector `tf.scatter_nd(op.outputs[1][:, None], grad_values, tf.shape(x))` does it; "
         "with leading axes, flatten first."
     ),
 )
@@ -434,9 +438,10 @@ return_contract = table(
     hints=(
         "TensorFlow needs a tensor or None, one for each input, of the input's shape. Which of the "
         "six are that?",
-        "What is no tensor at all fails with an AttributeError, because TensorFlow looks for its "
-        "name. A wrong number and a wrong shape of tensors fail with a ValueError.",
-        "Try each one: attempt(lambda op, grad: 0) and so on. Only None and [tensor] get through.",
+        "What is no tensor at all fails with an `AttributeError`, because TensorFlow looks for "
+        "its name. A wrong number and a wrong shape of tensors fail with a `ValueError`.",
+        "Try each one: `attempt(lambda op, grad: 0)` and so on. Only None and `[tensor]` get "
+        "through.",
     ),
     weight=4,
     reread=RETURNS,
@@ -482,43 +487,45 @@ numpy_sine = Exercise(
     },
     parts={"value": 2, "gradient": 2, "robust": 1},
     hints=(
-        "tf.compat.v1.py_func(np.sin, [x], x.dtype) computes the value. Its op type is PyFunc, "
-        "unless you say stateful=False: then it is PyFuncStateless.",
-        "Enter the map around the call, with that type as key and the name of a registered rule as "
-        "value. In the rule op.inputs[0] is x, and cos must come from TensorFlow.",
-        "TensorFlow cannot know the shape of what NumPy returns: tell it, y.set_shape(x.shape). "
-        "Declare x.dtype, not tf.float32, or float64 breaks.",
+        "`tf.compat.v1.py_func(np.sin, [x], x.dtype)` computes the value. Its op type is "
+        "`PyFunc`, unless you say `stateful=False`: then it is `PyFuncStateless`.",
+        "Enter the map around the call, with that type as key and the name of a registered rule "
+        "as value. In the rule `op.inputs[0]` is `x`, and `cos` must come from TensorFlow.",
+        "TensorFlow cannot know the shape of what NumPy returns: tell it, `y.set_shape(x.shape)`. "
+        "Declare `x.dtype`, not `tf.float32`, or float64 breaks.",
     ),
     mistakes=(
         Mistake(
             "wrong op type",
-            "The gradient is None: the map's key is not the type of the op you emit. py_func emits "
-            "PyFunc, with stateful=False PyFuncStateless; tf.numpy_function emits PyFunc.",
+            "The gradient is None: the map's key is not the type of the op you emit. `py_func` "
+            "emits `PyFunc`, with `stateful=False` `PyFuncStateless`; `tf.numpy_function` emits "
+            "`PyFunc`.",
             lambda case: {"gradient:x": None},
         ),
         Mistake(
             "shape lost",
-            "The static shape is unknown: TensorFlow cannot look into NumPy. A Dense layer behind "
-            "this would fail. Say y.set_shape(x.shape).",
+            "The static shape is unknown: TensorFlow cannot look into NumPy. A `Dense` layer "
+            "behind this would fail. Say `y.set_shape(x.shape)`.",
             lambda case: {"value shape": "unknown"},
         ),
         Mistake(
             "float64 dtype",
             "The declared dtype and the one that NumPy returns, or that the rule multiplies, "
-            "differ. Declare x.dtype and keep to it.",
+            "differ. Declare `x.dtype` and keep to it.",
             raises=r"is double, but expects float|is float, but expects double"
             r"|that does not match type float|must be the same type",
         ),
         Mistake(
             "not by NumPy",
-            "The numbers are right, but TensorFlow computes them. Call np.sin, by "
-            "tf.compat.v1.py_func or tf.numpy_function.",
+            "The numbers are right, but TensorFlow computes them. Call `np.sin`, by "
+            "`tf.compat.v1.py_func` or `tf.numpy_function`.",
             lambda case: {"value by": "TensorFlow"},
         ),
         Mistake(
             "by py function",
-            "tf.py_function runs TensorFlow code eagerly and records a tape. Here the forward pass "
-            "is NumPy: tf.compat.v1.py_func or tf.numpy_function, and the gradient is yours.",
+            "`tf.py_function` runs TensorFlow code eagerly and records a tape. Here the forward "
+            "pass is NumPy: `tf.compat.v1.py_func` or `tf.numpy_function`, and the gradient is "
+            "yours.",
             lambda case: {"value by": "py_function"},
         ),
         Mistake(
@@ -532,8 +539,8 @@ numpy_sine = Exercise(
     card="x",
     reread=NUMPY,
     also=(
-        "In new code: tf.custom_gradient around tf.numpy_function. No name, no op type, and it "
-        "works in eager code as well (chapter 05)."
+        "In new code: `tf.custom_gradient` around `tf.numpy_function`. No name, no op type, and "
+        "it works in eager code as well (chapter 05)."
     ),
 )
 
@@ -578,16 +585,18 @@ add_backprop = Exercise(
     },
     parts={"gradient": 3, "robust": 1},
     hints=(
-        "A rule answers for its own op only: how does e = c + k change with each of the three "
-        "inputs? What happens to e further on is already in grad.",
-        "e does not depend on d at all. The contract asks for zeros of d's shape, not for None.",
-        "Return three things: grad for c, grad for k, and for d tf.zeros_like of the third input.",
+        "A rule answers for its own op only: how does `e = c + k` change with each of the three "
+        "inputs? What happens to `e` further on is already in `grad`.",
+        "`e` does not depend on `d` at all. The contract asks for zeros of `d`'s shape, not for "
+        "None.",
+        "Return three things: `grad` for `c`, `grad` for `k`, and for `d` `tf.zeros_like` of the "
+        "third input.",
     ),
     mistakes=(
         Mistake(
             "published triple",
             "These are derivatives of d · (c + k), the next node. That node has a gradient of its "
-            "own, so all that runs through d is counted twice. Differentiate e = c + k only.",
+            "own, so all that runs through `d` is counted twice. Differentiate `e = c + k` only.",
             published,
         ),
         Mistake(
@@ -598,12 +607,13 @@ add_backprop = Exercise(
         ),
         Mistake(
             "d gets the gradient",
-            "e = c + k does not contain d. Its gradient is zero.",
+            "`e = c + k` does not contain `d`. Its gradient is zero.",
             lambda case: {"gradient:d": up(case)},
         ),
         Mistake(
             "wrong count",
-            f"The node has three inputs, c, k and d. Return a gradient for each of them. {COUNTS}",
+            "The node has three inputs, `c`, `k` and `d`. Return a gradient for each of them. "
+            f"{COUNTS}",
             raises=r"Num gradients \d+ generated",
         ),
         in_float32(lambda case: {"gradient:c": up(case), "gradient:k": up(case)}),
@@ -615,7 +625,7 @@ add_backprop = Exercise(
         "lambda c, k, d: (c + k).astype(c.dtype), [c, k, d], c.dtype), c.shape)",
     },
     reread=CHECKED,
-    also="0.0 * op.inputs[2] is zeros as well, until d holds an infinity: 0 · inf is NaN.",
+    also="`0.0 * op.inputs[2]` is zeros as well, until `d` holds an infinity: 0 · inf is NaN.",
 )
 
 EXERCISES = [

@@ -162,57 +162,57 @@ op_types = Exercise(
     truth=lambda case: {"value": traced(case)[0]},
     parts={"value": 2, "robust": 1},
     hints=(
-        "Trace first: tf.function(fn).get_concrete_function(*args) has a .graph, and a graph has "
-        ".get_operations(), in the order in which they were made.",
-        "An op has a .name (of the node) and a .type (of the op). The map asks for the type. Leave "
-        "out the types Placeholder, Const and NoOp.",
-        "The Identities at the end are those that produce the graph's outputs: "
-        "ends = {t.op.name for t in graph.outputs}, and skip an op whose name is in ends.",
+        "Trace first: `tf.function(fn).get_concrete_function(*args)` has a `.graph`, and a graph "
+        "has `.get_operations()`, in the order in which they were made.",
+        "An op has a `.name` (of the node) and a `.type` (of the op). The map asks for the type. "
+        "Leave out the types `Placeholder`, `Const` and `NoOp`.",
+        "The Identities at the end are those that produce the graph's outputs: `ends = {t.op.name "
+        "for t in graph.outputs}`, and skip an op whose name is in `ends`.",
     ),
     mistakes=(
         Mistake(
             "node names",
             "These are the names of the nodes. A name belongs to one node and can be anything; "
-            "op.type says what kind of op it is, and that is what the map looks up.",
+            "`op.type` says what kind of op it is, and that is what the map looks up.",
             lambda case: {"value": traced(case)[1]},
         ),
         Mistake(
             "tf names",
             "These are names of Python functions or their lower-case form. The map wants the op "
-            "type as TensorFlow registers it, capitals included: read op.type.",
+            "type as TensorFlow registers it, capitals included: read `op.type`.",
             _tf_names,
         ),
         Mistake(
             "return identities kept",
-            "The Identities at the end were added by tf.function for what is returned. They are "
-            "not yours: leave out the ops that produce graph.outputs.",
+            "The Identities at the end were added by `tf.function` for what is returned. They are "
+            "not yours: leave out the ops that produce `graph.outputs`.",
             lambda case: {"value": traced(case)[0] + ["Identity"] * _outputs(case)},
         ),
         Mistake(
             "written identities lost",
-            "You drop every Identity. One that fn itself calls must stay: it is the op that most "
-            "overrides are hung on. Leave out only those that produce graph.outputs.",
+            "You drop every `Identity`. One that `fn` itself calls must stay: it is the op that "
+            "most overrides are hung on. Leave out only those that produce `graph.outputs`.",
             lambda case: {"value": [t for t in traced(case)[0] if t != "Identity"]},
             part="robust",
         ),
         Mistake(
             "repeats lost",
-            "A type that fn emits twice stands in your list once. Every op counts, in the order "
-            "in which fn made them.",
+            "A type that `fn` emits twice stands in your list once. Every op counts, in the order "
+            "in which `fn` made them.",
             lambda case: {"value": _once_each(case)},
         ),
         Mistake(
             "order lost",
             "The types are right, their order is not: a set or a sort has lost it. "
-            "graph.get_operations() gives the order in which fn made them.",
+            "`graph.get_operations()` gives the order in which `fn` made them.",
             lambda case: {"value": Either(sorted(traced(case)[0]), sorted(_once_each(case)))},
         ),
     ),
     probe="listed",
     reread=TYPES,
     also=(
-        "A tf.Graph has no return Identities to remove: with tf.Graph().as_default() as graph: "
-        "fn(*[tf.constant(a.numpy()) for a in args]), then read graph.get_operations()."
+        "A `tf.Graph` has no return Identities to remove: `with tf.Graph().as_default() as graph: "
+        "fn(*[tf.constant(a.numpy()) for a in args])`, then read `graph.get_operations()`."
     ),
 )
 
@@ -235,27 +235,27 @@ PLACES = {
         "Inside the function the tape itself records the op, and a tape goes by op type.",
     ),
     "tf.gradients inside": Entry(
-        ACTS, "tf.gradients walks the graph's nodes and reads the override from each of them."
+        ACTS, "`tf.gradients` walks the graph's nodes and reads the override from each of them."
     ),
     "nested function": Entry(
         IGNORED,
-        "The inner tf.function is a graph of its own. The map of the outer graph does not reach "
+        "The inner `tf.function` is a graph of its own. The map of the outer graph does not reach "
         "into it.",
     ),
     "keras fit": Entry(
-        IGNORED, "Keras puts its tape inside the traced training step: that is 'tape inside'."
+        IGNORED, "Keras puts its tape inside the traced training step: that is `'tape inside'`."
     ),
     "lower-case key": Entry(
-        IGNORED, "'sign' is no op type. The map accepts any string and says nothing."
+        IGNORED, "`'sign'` is no op type. The map accepts any string and says nothing."
     ),
     "tf.cond body": Entry(
         IGNORED, "A branch is a graph of its own. Enter the map inside the branch function."
     ),
     "v1 session": Entry(
-        ACTS, "One graph, and tf.compat.v1.gradients reads the override: the map's home."
+        ACTS, "One graph, and `tf.compat.v1.gradients` reads the override: the map's home."
     ),
     "rank-3 matmul": Entry(
-        IGNORED, "From rank 3 on the op is BatchMatMulV2. There is no MatMul to override."
+        IGNORED, "From rank 3 on the op is `BatchMatMulV2`. There is no `MatMul` to override."
     ),
 }
 
@@ -274,8 +274,8 @@ where_it_acts = table(
         "code that reads the node of a graph? Only the second one sees the override.",
         "Then ask: is the node made in the very graph on which the map was entered? A nested "
         "function and a branch are graphs of their own. Then: is the key the type of the op?",
-        "Three of the ten act: a tape around the call of the traced function, tf.gradients, and "
-        "the v1 graph. Or try each one with gradient_of from above.",
+        "Three of the ten act: a tape around the call of the traced function, `tf.gradients`, and "
+        "the v1 graph. Or try each one with `gradient_of` from above.",
     ),
     weight=5,
     reread=WHERE,
@@ -302,7 +302,7 @@ where_it_acts = table(
 # times_five, reverse_gradient --------------------------------------------------------------------
 
 NOT_MAPPED = (
-    "The gradient is right, but by another way: no {op} op carries an override, or it makes no "
+    "The gradient is right, but by another way: no `{op}` op carries an override, or it makes no "
     "difference. Here the override itself is the exercise."
 )
 
@@ -333,10 +333,11 @@ times_five = Exercise(
     },
     parts={"value": 1, "gradient": 2, "robust": 1},
     hints=(
-        "Write the rule first: a function of (op, grad) that returns 5 times grad. Register it "
-        "with register, which gives you its name.",
-        "Then enter a map whose key is the op type of tf.identity, and call tf.identity inside it.",
-        "with overriding({'Identity': register(rule)}): return tf.identity(x)",
+        "Write the rule first: a function of `(op, grad)` that returns 5 times `grad`. Register "
+        "it with `register`, which gives you its name.",
+        "Then enter a map whose key is the op type of `tf.identity`, and call `tf.identity` "
+        "inside it.",
+        "`with overriding({'Identity': register(rule)}): return tf.identity(x)`",
     ),
     mistakes=(
         Mistake(
@@ -387,21 +388,21 @@ reverse_gradient = Exercise(
     },
     parts={"value": 1, "gradient": 2, "robust": 1},
     hints=(
-        "It is times_five with another factor. The rule is written inside reverse_gradient, so it "
-        "can see strength.",
-        "The factor is minus strength; a rule that returns -grad only works for strength 1.",
-        "def rule(op, grad): return -strength * grad, then map 'Identity' on register(rule).",
+        "It is `times_five` with another factor. The rule is written inside `reverse_gradient`, "
+        "so it can see `strength`.",
+        "The factor is minus `strength`; a rule that returns `-grad` only works for `strength` 1.",
+        "`def rule(op, grad): return -strength * grad`, then map `'Identity'` on `register(rule)`.",
     ),
     mistakes=(
         Mistake(
             "sign",
-            "The gradient is scaled by +strength. Reversal is the minus sign: the layers below "
+            "The gradient is scaled by `+strength`. Reversal is the minus sign: the layers below "
             "are to make the domain classifier worse.",
             lambda case: {"gradient:x": case.inputs["strength"] * up(case)},
         ),
         Mistake(
             "strength on the forward",
-            "The strength has changed the value. Forward must be the identity; the strength "
+            "The `strength` has changed the value. Forward must be the identity; the `strength` "
             "belongs in the rule.",
             lambda case: {
                 "value": Either(
@@ -419,8 +420,8 @@ reverse_gradient = Exercise(
     plain=lambda case: {"gradient:x": up(case)},
     reread=HANDLE,
     also=(
-        "With strength in a tensor you can change it while training, without a new trace: pass it "
-        "as a second argument of a tf.custom_gradient function (chapter 05)."
+        "With `strength` in a tensor you can change it while training, without a new trace: pass "
+        "it as a second argument of a `tf.custom_gradient` function (chapter 05)."
     ),
 )
 
@@ -440,14 +441,16 @@ floor_passthrough = Exercise(
     hints=(
         "No rule of your own is needed: the value of the map may be the name of any registered "
         "gradient, also that of an op type.",
-        "The gradient of Identity hands the upstream gradient through. Map 'Floor' on 'Identity'.",
-        "with overriding({'Floor': 'Identity'}): return tf.floor(x)",
+        "The gradient of `Identity` hands the upstream gradient through. Map `'Floor'` on "
+        "`'Identity'`.",
+        "`with overriding({'Floor': 'Identity'}): return tf.floor(x)`",
     ),
     mistakes=(
         Mistake(
             "not a floor",
-            "The value is right, but no op of type Floor is inside your map, so there is nothing "
-            "to override. x // 1 is FloorDiv, a cast to int and back is Cast. Call tf.floor.",
+            "The value is right, but no op of type `Floor` is inside your map, so there is "
+            "nothing to override. `x // 1` is `FloorDiv`, a cast to int and back is `Cast`. Call "
+            "`tf.floor`.",
             lambda case: {
                 "value": np.floor(case.arrays["x"]),
                 "gradient:x": None,
@@ -457,7 +460,7 @@ floor_passthrough = Exercise(
         Mistake(
             "cut towards zero",
             "Negative numbers come out too large: a cast to an integer cuts towards zero, and no "
-            "op of type Floor is inside your map. Call tf.floor.",
+            "op of type `Floor` is inside your map. Call `tf.floor`.",
             lambda case: {
                 "value": np.trunc(case.arrays["x"]),
                 "gradient:x": None,
@@ -471,8 +474,8 @@ floor_passthrough = Exercise(
         ),
         Mistake(
             "paths cancel",
-            "The gradient is zero: the two paths through x cancel. TensorFlow turns None into "
-            "0 here, which trains no better.",
+            "The gradient is zero: the two paths through `x` cancel. TensorFlow turns None into 0 "
+            "here, which trains no better.",
             lambda case: {
                 "gradient:x": np.zeros_like(up(case)),
                 "gradient mapped": Either("absent", "plain"),
@@ -483,7 +486,7 @@ floor_passthrough = Exercise(
     probe="mapped",
     card="x",
     reread=STRAIGHT,
-    also="Your own rule lambda op, grad: grad, registered, does the same as 'Identity'.",
+    also="Your own rule `lambda op, grad: grad`, registered, does the same as `'Identity'`.",
 )
 
 EDGES = (-1.0, 0.0, 1.0)
@@ -514,7 +517,7 @@ def open_interval(case: Case) -> np.ndarray:
 
 SAY_OPEN = (
     "Right inside, but the gradient is zero at exactly −1 and 1. Both ends belong to the "
-    "interval: write <=, not <."
+    "interval: write `<=`, not `<`."
 )
 SAY_UNCLIPPED = (
     "The gradient passes everywhere. It must stop outside −1 ≤ x ≤ 1, or weights drift off "
@@ -546,7 +549,7 @@ def binarize_mistakes() -> tuple[Mistake, ...]:
         ),
         Mistake(
             "sign of zero",
-            "sign(0) must be 0, as tf.sign has it. A comparison puts zero on one of the sides.",
+            "`sign(0)` must be 0, as `tf.sign` has it. A comparison puts zero on one of the sides.",
             lambda case: {
                 "value": Either(
                     np.where(case.arrays["x"] >= 0, 1.0, -1.0),
@@ -563,19 +566,20 @@ binarize = Exercise(
     truth=binarize_truth,
     parts={"value": 1, "gradient": 3, "robust": 1},
     hints=(
-        "A rule can look at the op it is asked about: op.inputs[0] is x. Compare it with -1 and 1.",
-        "Where the comparison holds return grad, elsewhere zeros: tf.where needs the mask, grad "
-        "and tf.zeros_like(grad).",
-        "mask = tf.abs(op.inputs[0]) <= 1.0; return tf.where(mask, grad, tf.zeros_like(grad)); "
-        "then map 'Sign' on the registered rule around tf.sign(x).",
+        "A rule can look at the op it is asked about: `op.inputs[0]` is `x`. Compare it with `-1` "
+        "and `1`.",
+        "Where the comparison holds return `grad`, elsewhere zeros: `tf.where` needs the mask, "
+        "`grad` and `tf.zeros_like(grad)`.",
+        "`mask = tf.abs(op.inputs[0]) <= 1.0`; `return tf.where(mask, grad, "
+        "tf.zeros_like(grad))`; then map `'Sign'` on the registered rule around `tf.sign(x)`.",
     ),
     mistakes=binarize_mistakes(),
     plain=lambda case: {"gradient:x": np.zeros_like(up(case))},
     card="x",
     reread=STRAIGHT,
     also=(
-        "The mask as a number, not a choice: "
-        "return grad * tf.cast(tf.abs(op.inputs[0]) <= 1.0, grad.dtype)."
+        "The mask as a number, not a choice: `return grad * tf.cast(tf.abs(op.inputs[0]) <= 1.0, "
+        "grad.dtype)`."
     ),
 )
 
@@ -632,25 +636,27 @@ xnor_quantize = Exercise(
     truth=xnor_truth,
     parts={"value": 1, "gradient": 3, "robust": 1},
     hints=(
-        "Two things are wrong with the naive version, and each has its own cure. The mean: it must "
-        "be a constant for the gradient, so put tf.stop_gradient around it.",
-        "What is left is a factor E: the upstream gradient goes through the product with E before "
-        "it reaches sign. A division by E between x and sign cancels it and changes no sign.",
-        "0 / 0 is NaN: divide by a safe E that is 1 where E is 0, and multiply by E itself.",
-        "safe = tf.where(scale > 0, scale, tf.ones_like(scale)); inside the map: "
-        "tf.sign(x / safe) * scale, where scale is the stopped mean of |x|.",
+        "Two things are wrong with the naive version, and each has its own cure. The mean: it "
+        "must be a constant for the gradient, so put `tf.stop_gradient` around it.",
+        "What is left is a factor `E`: the upstream gradient goes through the product with `E` "
+        "before it reaches `sign`. A division by `E` between `x` and `sign` cancels it and "
+        "changes no sign.",
+        "0 / 0 is NaN: divide by a safe `E` that is 1 where `E` is 0, and multiply by `E` itself.",
+        "`safe = tf.where(scale > 0, scale, tf.ones_like(scale))`; inside the map: `tf.sign(x / "
+        "safe) * scale`, where `scale` is the stopped mean of |x|.",
     ),
     mistakes=(
         Mistake(
             "scaled by E",
-            "The gradient is E times the upstream one: on its way back it passes the product with "
-            "E. Divide x by E before sign; that changes no sign and cancels the factor.",
+            "The gradient is `E` times the upstream one: on its way back it passes the product "
+            "with `E`. Divide `x` by `E` before `sign`; that changes no sign and cancels the "
+            "factor.",
             by_scale,
         ),
         Mistake(
             "mean contributes",
-            "Part of your gradient comes through the mean: E depends on x. Wrap it in "
-            "tf.stop_gradient.",
+            "Part of your gradient comes through the mean: `E` depends on `x`. Wrap it in "
+            "`tf.stop_gradient`.",
             lambda case: (
                 {"gradient:x": by_scale(case)["gradient:x"] + through_mean(case)}
                 if by_scale(case)
@@ -659,14 +665,14 @@ xnor_quantize = Exercise(
         ),
         Mistake(
             "normalised without stop",
-            "The factor E is gone, but the gradient still runs through the mean, in the product "
-            "and in the division. One tf.stop_gradient around it cures both.",
+            "The factor `E` is gone, but the gradient still runs through the mean, in the product "
+            "and in the division. One `tf.stop_gradient` around it cures both.",
             unstopped,
         ),
         Mistake(
             "zero over zero",
-            "For an input of zeros only, E is 0 and x / E is 0 / 0. Divide by something that is "
-            "not zero there.",
+            "For an input of zeros only, `E` is 0 and `x / E` is 0 / 0. Divide by something that "
+            "is not zero there.",
             pattern="nan",
         ),
         Mistake(
@@ -678,7 +684,7 @@ xnor_quantize = Exercise(
     plain=lambda case: {"gradient:x": through_mean(case)},
     reread=XNOR,
     also=(
-        "In new code tf.custom_gradient needs neither the stop nor the division: return the "
+        "In new code `tf.custom_gradient` needs neither the stop nor the division: return the "
         "quantised tensor and a rule that hands the upstream gradient back."
     ),
 )
@@ -756,28 +762,28 @@ guided_relu = Exercise(
     parts={"value": 1, "gradient": 3, "robust": 1, "model": 1},
     hints=(
         "It has to work called directly, too, so an override is not enough: use "
-        "tf.custom_gradient, as in works_everywhere.",
-        "The rule gets the upstream gradient. It passes where two things are positive at once: x "
-        "and the upstream gradient.",
-        "return tf.where((x > 0) & (upstream > 0), upstream, tf.zeros_like(upstream))",
+        "`tf.custom_gradient`, as in `works_everywhere`.",
+        "The rule gets the upstream gradient. It passes where two things are positive at once: "
+        "`x` and the upstream gradient.",
+        "`return tf.where((x > 0) & (upstream > 0), upstream, tf.zeros_like(upstream))`",
     ),
     mistakes=(
         Mistake(
             "only in graph",
-            "Right when traced, but called directly this is the plain gradient of relu: there the "
-            "tape ignores the override. Use tf.custom_gradient.",
+            "Right when traced, but called directly this is the plain gradient of `relu`: there "
+            "the tape ignores the override. Use `tf.custom_gradient`.",
             gradients_of(plain_relu, "eager/gradient:x"),
         ),
         Mistake(
             "upstream condition missing",
-            "This is the plain gradient of relu: it passes wherever x > 0. Guided means that the "
-            "upstream gradient must be positive as well.",
+            "This is the plain gradient of `relu`: it passes wherever `x > 0`. Guided means that "
+            "the upstream gradient must be positive as well.",
             gradients_of(plain_relu),
         ),
         Mistake(
             "input condition missing",
-            "The gradient passes wherever the upstream one is positive, also where relu was off. "
-            "Ask for x > 0 as well.",
+            "The gradient passes wherever the upstream one is positive, also where `relu` was "
+            "off. Ask for `x > 0` as well.",
             gradients_of(deconvolution),
         ),
         Mistake(
@@ -793,7 +799,7 @@ guided_relu = Exercise(
     ),
     probe="in_model",
     reread=GUIDED,
-    also="As a product: tf.nn.relu(upstream) * tf.cast(x > 0, upstream.dtype).",
+    also="As a product: `tf.nn.relu(upstream) * tf.cast(x > 0, upstream.dtype)`.",
 )
 
 
@@ -854,17 +860,17 @@ works_everywhere = Exercise(
     truth=in_fit(binarize_truth, _kernel_mask),
     parts={"value": 1, "gradient": 2, "robust": 1, "fit": 2},
     hints=(
-        "tf.custom_gradient decorates a function that returns two things: the value, and a "
-        "function that takes the upstream gradient and returns the gradient to x.",
-        "The inner function sees x from outside: the same mask as in binarize, no op needed.",
-        "return tf.sign(x), lambda upstream: tf.where(tf.abs(x) <= 1.0, upstream, "
-        "tf.zeros_like(upstream)), in a function decorated with @tf.custom_gradient",
+        "`tf.custom_gradient` decorates a function that returns two things: the value, and a "
+        "function that takes the upstream gradient and returns the gradient to `x`.",
+        "The inner function sees `x` from outside: the same mask as in `binarize`, no op needed.",
+        "`return tf.sign(x), lambda upstream: tf.where(tf.abs(x) <= 1.0, upstream, "
+        "tf.zeros_like(upstream))`, in a function decorated with `@tf.custom_gradient`",
     ),
     mistakes=(
         Mistake(
             "only in graph",
             "No gradient gets through in eager code, with the tape inside the function, or in "
-            "model.fit: there an override is ignored. Use tf.custom_gradient.",
+            "`model.fit`: there an override is ignored. Use `tf.custom_gradient`.",
             only_in_graph,
         ),
         Mistake(
@@ -890,8 +896,8 @@ works_everywhere = Exercise(
     card="x",
     reread=EVERY,
     also=(
-        "By stop_gradient, the tool of the next chapter: with t = tf.clip_by_value(x, -1.0, 1.0), "
-        "return tf.stop_gradient(tf.sign(x)) + (t - tf.stop_gradient(t))."
+        "By `stop_gradient`, the tool of the next chapter: with `t = tf.clip_by_value(x, -1.0, "
+        "1.0)`, `return tf.stop_gradient(tf.sign(x)) + (t - tf.stop_gradient(t))`."
     ),
 )
 

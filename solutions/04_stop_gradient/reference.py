@@ -65,8 +65,8 @@ NONE_SAYS = (
     "that operation to the stopped part, and give the gradient a path of its own."
 )
 ZERO_SAYS = (
-    "The gradient is zero: there are two paths back to x, and they cancel, one counting +1 and the "
-    "other −1. One of them has to be stopped."
+    "The gradient is zero: there are two paths back to `x`, and they cancel, one counting +1 and "
+    "the other −1. One of them has to be stopped."
 )
 NONE = Mistake("none", NONE_SAYS, pattern="none")
 ZERO = Mistake("zero", ZERO_SAYS, pattern="zeros")
@@ -153,42 +153,42 @@ surrogate = Exercise(
     truth=surrogate_truth,
     parts={"value": 2, "gradient": 2, "robust": 2},
     hints=(
-        "You need the value of f and the gradient of t. Stop f, and add something made of t that "
-        "is 0 as a number and t to the tape.",
-        "t minus itself, one of the two stopped: 0 as a number, and the tape sees the other one.",
-        "Return a function of x that adds tf.stop_gradient(forward(x)) and t - "
-        "tf.stop_gradient(t), where t = backward(x). Keep the brackets: t minus itself is "
+        "You need the value of `f` and the gradient of `t`. Stop `f`, and add something made of "
+        "`t` that is 0 as a number and `t` to the tape.",
+        "`t` minus itself, one of the two stopped: 0 as a number, and the tape sees the other one.",
+        "Return a function of `x` that adds `tf.stop_gradient(forward(x))` and `t - "
+        "tf.stop_gradient(t)`, where `t = backward(x)`. Keep the brackets: `t` minus itself is "
         "exactly 0.",
     ),
     mistakes=(
         Mistake(
             "value off by rounding",
-            "The value is off in the last digits, and for large t by all of it: a sum or a "
-            "difference of f and t is rounded, and nothing undoes that. Take t from t first, in "
-            "brackets: that is exactly 0, and f plus 0 is f.",
+            "The value is off in the last digits, and for large `t` by all of it: a sum or a "
+            "difference of `f` and `t` is rounded, and nothing undoes that. Take `t` from `t` "
+            "first, in brackets: that is exactly 0, and `f` plus 0 is `f`.",
             answer=_rounded,
         ),
         Mistake(
             "forward not stopped",
-            "Where forward has a gradient of its own, yours is the sum of two: that of backward "
-            "and that of forward. To the tape forward(x) must be a constant.",
+            "Where forward has a gradient of its own, yours is the sum of two: that of `backward` "
+            "and that of `forward`. To the tape `forward(x)` must be a constant.",
             answer=lambda case: {"gradient:x": up(case) * (_pair(case)[2] + _own_slope(case))},
         ),
         Mistake(
             "roles swapped",
-            "Value and gradient stand for each other: this has the value of backward. The stopped "
-            "one gives the value.",
+            "Value and gradient stand for each other: this has the value of `backward`. The "
+            "stopped one gives the value.",
             answer=lambda case: {"value": _pair(case)[1], "bit exact": False},
         ),
         Mistake(
             "nothing taken away",
-            "The value is forward + backward. Whatever is added for the sake of its gradient must "
-            "be taken away again, stopped.",
+            "The value is `forward + backward`. Whatever is added for the sake of its gradient "
+            "must be taken away again, stopped.",
             answer=lambda case: {"value": sum(_pair(case)[:2]), "bit exact": False},
         ),
         Mistake(
             "another tool",
-            "Value and gradient are right, but a custom rule made them. Here tf.stop_gradient "
+            "Value and gradient are right, but a custom rule made them. Here `tf.stop_gradient` "
             "alone is asked; chapter 05 is about the other way.",
             answer=lambda case: {"gradient made by": "custom rule"},
         ),
@@ -198,8 +198,8 @@ surrogate = Exercise(
     probe="made_function",
     reread=IDENTITY,
     also=(
-        "By a stopped copy of the input: s = tf.stop_gradient(x), then "
-        "forward(s) + (backward(x) - backward(s))."
+        "By a stopped copy of the input: `s = tf.stop_gradient(x)`, then `forward(s) + "
+        "(backward(x) - backward(s))`."
     ),
 )
 
@@ -237,8 +237,8 @@ reverse_by_stopping = Exercise(
     hints=(
         "The forward function is the identity, the backward one is another line through 0. Which "
         "slope has it?",
-        "backward(x) = -strength * x. Now it is a case of surrogate.",
-        "With t = -strength * x: stop x, and add t minus the stopped t.",
+        "`backward(x) = -strength * x`. Now it is a case of `surrogate`.",
+        "With `t = -strength * x`: stop `x`, and add `t` minus the stopped `t`.",
     ),
     mistakes=(
         Mistake(
@@ -248,7 +248,7 @@ reverse_by_stopping = Exercise(
         ),
         Mistake(
             "strength forgotten",
-            "The gradient is turned round, but not scaled by strength.",
+            "The gradient is turned round, but not scaled by `strength`.",
             answer=lambda case: {"gradient:x": -up(case)},
         ),
         Mistake(
@@ -267,7 +267,8 @@ reverse_by_stopping = Exercise(
     card="x",
     reread=HANDLES,
     also=(
-        "tf.stop_gradient((1.0 + strength) * x) - strength * x is the same but for the last digits."
+        "`tf.stop_gradient((1.0 + strength) * x) - strength * x` is the same but for the last "
+        "digits."
     ),
 )
 
@@ -282,9 +283,10 @@ scale_gradient = Exercise(
     truth=_scale_truth,
     parts={"value": 1, "gradient": 2, "robust": 1},
     hints=(
-        "What has to stand in the place of backward, so that its derivative is factor everywhere?",
-        "t = factor * x. Its value is taken away by its own stopped copy.",
-        "Stop x, and add t minus the stopped t.",
+        "What has to stand in the place of `backward`, so that its derivative is `factor` "
+        "everywhere?",
+        "`t = factor * x`. Its value is taken away by its own stopped copy.",
+        "Stop `x`, and add `t` minus the stopped `t`.",
     ),
     mistakes=(
         Mistake(
@@ -294,13 +296,13 @@ scale_gradient = Exercise(
         ),
         Mistake(
             "divided by the factor",
-            "The gradient is divided by factor where it should be multiplied.",
+            "The gradient is divided by `factor` where it should be multiplied.",
             answer=lambda case: {"gradient:x": up(case) / case.inputs["factor"]},
         ),
         Mistake(
             "factor off by one",
             "The gradient is (1 + factor) or (factor − 1) times the upstream gradient: an "
-            "unstopped x counts as well.",
+            "unstopped `x` counts as well.",
             answer=lambda case: {
                 "gradient:x": Either(
                     (case.inputs["factor"] + 1) * up(case), (case.inputs["factor"] - 1) * up(case)
@@ -311,7 +313,7 @@ scale_gradient = Exercise(
     plain=lambda case: {"gradient:x": up(case)},
     card="x",
     reread=HANDLES,
-    also="tf.stop_gradient((1.0 - factor) * x) + factor * x, right but for the last digits.",
+    also="`tf.stop_gradient((1.0 - factor) * x) + factor * x`, right but for the last digits.",
 )
 
 # round_straight_through, floor_detour ------------------------------------------------------------
@@ -328,7 +330,8 @@ HALVES = (-2.5, -1.5, -0.5, 0.5, 1.5, 2.5)
 WHOLE = (-2.0, -1.0, 0.0, 1.0, 2.0)
 TO_ZERO = Mistake(
     "cut towards zero",
-    "Negative numbers come out too large: a cast to an integer cuts towards zero. floor goes down.",
+    "Negative numbers come out too large: a cast to an integer cuts towards zero. `floor` goes "
+    "down.",
     answer=lambda case: {"value": np.trunc(case.arrays["x"])},
 )
 
@@ -338,16 +341,17 @@ round_straight_through = Exercise(
     truth=lambda case: {"value": np.round(case.arrays["x"]), "gradient:x": up(case)},
     parts={"value": 1, "gradient": 2, "robust": 1},
     hints=(
-        "The value comes from tf.round, the gradient from a function whose derivative is 1.",
-        "x + (round(x) − x) has the value of round. Which part of it must not be seen by the tape?",
-        "surrogate(tf.round, tf.identity) does it; or x plus the stopped difference.",
+        "The value comes from `tf.round`, the gradient from a function whose derivative is 1.",
+        "x + (round(x) − x) has the value of `round`. Which part of it must not be seen by the "
+        "tape?",
+        "`surrogate(tf.round, tf.identity)` does it; or `x` plus the stopped difference.",
     ),
     mistakes=(
         NONE,
         ZERO,
         Mistake(
             "another rounding",
-            "The value is that of floor or ceil. tf.round goes to the nearest integer.",
+            "The value is that of `floor` or `ceil`. `tf.round` goes to the nearest integer.",
             answer=lambda case: {
                 "value": Either(np.floor(case.arrays["x"]), np.ceil(case.arrays["x"]))
             },
@@ -356,7 +360,8 @@ round_straight_through = Exercise(
     card="x",
     reread=STRAIGHT,
     also=(
-        "tf.grad_pass_through(tf.round)(x) is this in one call; it uses tf.custom_gradient inside."
+        "`tf.grad_pass_through(tf.round)(x)` is this in one call; it uses `tf.custom_gradient` "
+        "inside."
     ),
 )
 
@@ -366,10 +371,10 @@ floor_detour = Exercise(
     truth=lambda case: {"value": np.floor(case.arrays["x"]), "gradient:x": up(case)},
     parts={"value": 1, "gradient": 2, "robust": 1},
     hints=(
-        "Write down the derivative of x − (x − floor x) as the tape sees it: 1 from the first x, "
-        "and from the bracket?",
+        "Write down the derivative of x − (x − floor x) as the tape sees it: 1 from the first "
+        "`x`, and from the bracket?",
         "From the bracket comes −1. Keep its value and drop its gradient.",
-        "Put tf.stop_gradient around the bracket.",
+        "Put `tf.stop_gradient` around the bracket.",
     ),
     mistakes=(
         NONE,
@@ -377,14 +382,14 @@ floor_detour = Exercise(
         TO_ZERO,
         Mistake(
             "the fraction",
-            "This is the fractional part of x: a saw. The floor is what is left when it is taken "
-            "away from x.",
+            "This is the fractional part of `x`: a saw. The floor is what is left when it is "
+            "taken away from `x`.",
             answer=lambda case: {"value": case.arrays["x"] - np.floor(case.arrays["x"])},
         ),
     ),
     card="x",
     reread=STRAIGHT,
-    also="The saw by another operation: x - tf.stop_gradient(tf.math.floormod(x, 1.0)).",
+    also="The saw by another operation: `x - tf.stop_gradient(tf.math.floormod(x, 1.0))`.",
 )
 
 # binarize_by_stopping, xnor_by_stopping ----------------------------------------------------------
@@ -418,8 +423,9 @@ binarize_by_stopping = Exercise(
     hints=(
         "Look for a function that TensorFlow can differentiate, with slope 1 from −1 to 1 and "
         "slope 0 beyond.",
-        "tf.clip_by_value(x, -1.0, 1.0) is such a function, and its gradient passes at both ends.",
-        "surrogate(tf.sign, ...) with that clip as the backward function.",
+        "`tf.clip_by_value(x, -1.0, 1.0)` is such a function, and its gradient passes at both "
+        "ends.",
+        "`surrogate(tf.sign, ...)` with that clip as the backward function.",
     ),
     mistakes=(
         Mistake(
@@ -441,7 +447,7 @@ binarize_by_stopping = Exercise(
         ),
         Mistake(
             "sign of zero",
-            "At 0 the value is not 0. tf.sign(0) is 0; a comparison puts zero on one side.",
+            "At 0 the value is not 0. `tf.sign(0)` is 0; a comparison puts zero on one side.",
             answer=lambda case: {
                 "value": Either(
                     np.where(case.arrays["x"] >= 0, 1.0, -1.0),
@@ -451,7 +457,7 @@ binarize_by_stopping = Exercise(
         ),
         Mistake(
             "value clipped",
-            "The value is the clipped x. It has to be the sign; the clip is for the gradient.",
+            "The value is the clipped `x`. It has to be the sign; the clip is for the gradient.",
             answer=lambda case: {"value": np.clip(case.arrays["x"], -1, 1)},
         ),
     ),
@@ -459,7 +465,7 @@ binarize_by_stopping = Exercise(
     card="x",
     reread=BINARY,
     also=(
-        "A mask instead of a clip: x * tf.stop_gradient(tf.cast(tf.abs(x) <= 1.0, x.dtype)) as "
+        "A mask instead of a clip: `x * tf.stop_gradient(tf.cast(tf.abs(x) <= 1.0, x.dtype))` as "
         "the function whose gradient is taken."
     ),
 )
@@ -499,7 +505,7 @@ xnor_by_stopping = Exercise(
         "whole.",
         "Everything that has the mean in it belongs into the stopped part: then neither its factor "
         "nor its own gradient shows.",
-        "Stop tf.sign(x) * tf.reduce_mean(tf.abs(x)), and add x minus the stopped x.",
+        "Stop `tf.sign(x) * tf.reduce_mean(tf.abs(x))`, and add `x` minus the stopped `x`.",
     ),
     mistakes=(
         Mistake(
@@ -527,8 +533,10 @@ xnor_by_stopping = Exercise(
     ),
     plain=lambda case: {"gradient:x": _through_the_mean(case)},
     reread=BINARY,
-    also="With the function of the first exercise: surrogate(lambda x: tf.sign(x) * "
-    "tf.reduce_mean(tf.abs(x)), tf.identity)(x).",
+    also=(
+        "With the function of the first exercise: `surrogate(lambda x: tf.sign(x) * "
+        "tf.reduce_mean(tf.abs(x)), tf.identity)(x)`."
+    ),
 )
 
 # sigmoid_floor, ramp_floor, fourier_floor --------------------------------------------------------
@@ -585,27 +593,27 @@ sigmoid_floor = Exercise(
     truth=_stairs,
     parts={"value": 2, "gradient": 1, "robust": 1},
     hints=(
-        "The staircase begins at low and goes up by 1 at each integer of (low, high]. Which "
-        "integers are these in Python's range?",
-        "range(low + 1, high + 1). Each contributes one sigmoid, centred on its integer.",
-        "Begin with low and add tf.sigmoid(sharpness * (x - k)) for each of these k.",
+        "The staircase begins at `low` and goes up by 1 at each integer of (low, high]. Which "
+        "integers are these in Python's `range`?",
+        "`range(low + 1, high + 1)`. Each contributes one sigmoid, centred on its integer.",
+        "Begin with `low` and add `tf.sigmoid(sharpness * (x - k))` for each of these `k`.",
     ),
     mistakes=(
         Mistake(
             "off by one step",
-            "A step is missing, added or shifted. The integers are those of (low, high]: low is "
-            "not one of them, high is.",
+            "A step is missing, added or shifted. The integers are those of (low, high]: `low` is "
+            "not one of them, `high` is.",
             answer=_off_by_one,
         ),
         Mistake(
             "sharpness in the wrong place",
-            "sharpness multiplies the whole distance x − k, inside the sigmoid. Outside it would "
-            "change the height of the steps, and without the bracket their places.",
+            "`sharpness` multiplies the whole distance x − k, inside the sigmoid. Outside it "
+            "would change the height of the steps, and without the bracket their places.",
             answer=_sharpness_misplaced,
         ),
         Mistake(
             "low forgotten",
-            "The staircase begins at 0. It has to begin at low.",
+            "The staircase begins at 0. It has to begin at `low`.",
             answer=lambda case: {"value": _stairs(case)["value"] - case.inputs["low"]},
         ),
         NONE,
@@ -613,8 +621,8 @@ sigmoid_floor = Exercise(
     card="x",
     reread=RELAXED,
     also=(
-        "In one go over a new axis: low + tf.reduce_sum(tf.sigmoid(sharpness * (x[..., None] - "
-        "ks)), -1), ks a tensor of the integers."
+        "In one go over a new axis: `low + tf.reduce_sum(tf.sigmoid(sharpness * (x[..., None] - "
+        "ks)), -1)`, `ks` a tensor of the integers."
     ),
 )
 
@@ -652,24 +660,24 @@ ramp_floor = Exercise(
     truth=_ramp,
     parts={"value": 2, "gradient": 1, "robust": 1},
     hints=(
-        "Let r = x − floor(x) be the fractional part. On the flat piece r is below 1 − width, on "
-        "the ramp above it.",
-        "On the ramp the height goes from 0 to 1 while r goes from 1 − width to 1: "
-        "(r − (1 − width)) / width. On the flat piece this is negative.",
-        "floor(x) plus relu of that. tf.floor needs no stopping: its gradient is None, and r still "
-        "has the one of x.",
+        "Let r = x − floor(x) be the fractional part. On the flat piece `r` is below 1 − width, "
+        "on the ramp above it.",
+        "On the ramp the height goes from 0 to 1 while `r` goes from 1 − width to 1: (r − (1 − "
+        "width)) / width. On the flat piece this is negative.",
+        "floor(x) plus `relu` of that. `tf.floor` needs no stopping: its gradient is None, and "
+        "`r` still has the one of `x`.",
     ),
     mistakes=(
         Mistake(
             "ramp after the integer",
             "The ramp stands at the wrong end of the step: it rises after an integer. It should "
-            "rise on the last width before the next one.",
+            "rise on the last `width` before the next one.",
             answer=_early_ramp,
         ),
         Mistake(
             "slope too gentle",
             "The ramp is not steep enough to reach the next step: it has to rise by 1 within "
-            "width.",
+            "`width`.",
             answer=lambda case: _ramp(case, steep=False),
         ),
         Mistake(
@@ -681,7 +689,7 @@ ramp_floor = Exercise(
     ),
     card="x",
     reread=RELAXED,
-    also="By clipping: tf.floor(x) + tf.clip_by_value((r - 1.0) / width + 1.0, 0.0, 1.0).",
+    also="By clipping: `tf.floor(x) + tf.clip_by_value((r - 1.0) / width + 1.0, 0.0, 1.0)`.",
 )
 
 
@@ -714,10 +722,10 @@ fourier_floor = Exercise(
     truth=_fourier,
     parts={"value": 2, "gradient": 1, "robust": 1},
     hints=(
-        "The saw x − floor(x) has the Fourier series ½ − Σ sin(2πkx) / (πk). So floor(x) is x "
+        "The saw x − floor(x) has the Fourier series ½ − Σ sin(2πkx) / (πk). So floor(x) is `x` "
         "minus this.",
-        "x − ½ + Σ: the sum comes with a plus, the half with a minus. k runs from 1 to terms.",
-        "Add tf.sin(2.0 * np.pi * k * x) / (np.pi * k) for k in range(1, terms + 1).",
+        "x − ½ + Σ: the sum comes with a plus, the half with a minus. `k` runs from 1 to `terms`.",
+        "Add `tf.sin(2.0 * np.pi * k * x) / (np.pi * k)` `for k in range(1, terms + 1)`.",
     ),
     mistakes=(
         Mistake(
@@ -736,7 +744,7 @@ fourier_floor = Exercise(
         ),
         Mistake(
             "one term too few",
-            "The last term is missing: k runs from 1 to terms, both included.",
+            "The last term is missing: `k` runs from 1 to `terms`, both included.",
             answer=lambda case: _fourier(case, orders=range(1, case.inputs["terms"])),
         ),
         Mistake(
@@ -749,8 +757,10 @@ fourier_floor = Exercise(
     tolerance=50.0,
     card="x",
     reread=RELAXED,
-    also="All waves at once: k = tf.range(1, terms + 1, dtype=x.dtype), then tf.sin(2.0 * np.pi * "
-    "x[..., None] * k) / (np.pi * k), summed over the last axis.",
+    also=(
+        "All waves at once: `k = tf.range(1, terms + 1, dtype=x.dtype)`, then `tf.sin(2.0 * np.pi "
+        "* x[..., None] * k) / (np.pi * k)`, summed over the last axis."
+    ),
 )
 
 # smoothed_sign -----------------------------------------------------------------------------------
@@ -789,7 +799,7 @@ smoothed_sign = Exercise(
         "mean of sign is the first minus the second.",
         "Beyond ±width all of the interval has one sign. Between, the mean grows along a line from "
         "−1 to 1.",
-        "Clip x / width to the interval from −1 to 1.",
+        "Clip `x / width` to the interval from −1 to 1.",
     ),
     mistakes=(
         Mistake(
@@ -800,7 +810,7 @@ smoothed_sign = Exercise(
         ),
         Mistake(
             "width ignored",
-            "This is right for width 1 only: the corners have to stand at ±width.",
+            "This is right for `width` 1 only: the corners have to stand at ±width.",
             answer=lambda case: _clip_line(case, 1.0, 1.0),
         ),
         Mistake(
@@ -818,7 +828,7 @@ smoothed_sign = Exercise(
     ),
     card="x",
     reread=NOISE,
-    also="With two ramps: (tf.abs(x + width) - tf.abs(x - width)) / (2.0 * width).",
+    also="With two ramps: `(tf.abs(x + width) - tf.abs(x - width)) / (2.0 * width)`.",
 )
 
 # masked_weights ----------------------------------------------------------------------------------
@@ -852,28 +862,28 @@ masked_weights = Exercise(
     },
     parts={"value": 1, "gradient": 2, "robust": 1},
     hints=(
-        "Every weight appears in the value. Those with mask = 0 appear in a form that the tape "
+        "Every weight appears in the value. Those with `mask = 0` appear in a form that the tape "
         "does not see.",
-        "Two copies of w, one stopped. The mask chooses between them, entry by entry.",
-        "mask * w plus (1 - mask) * the stopped w; or tf.where(mask > 0, w, the stopped w).",
+        "Two copies of `w`, one stopped. The `mask` chooses between them, entry by entry.",
+        "`mask * w` plus `(1 - mask) * the stopped w`; or `tf.where(mask > 0, w, the stopped w)`.",
     ),
     mistakes=(
         Mistake(
             "value masked too",
-            "Weights with mask = 0 are 0 in the value. They are frozen, not removed: the value "
-            "is w everywhere.",
+            "Weights with `mask = 0` are 0 in the value. They are frozen, not removed: the value "
+            "is `w` everywhere.",
             answer=lambda case: {"value": case.arrays["w"] * case.arrays["mask"]},
         ),
         Mistake(
             "mask inverted",
-            "The gradient passes where the mask is 0. 1 means that an entry may move.",
+            "The gradient passes where the `mask` is 0. 1 means that an entry may move.",
             answer=lambda case: {"gradient:w": up(case) * (1 - case.arrays["mask"])},
         ),
         NONE,
     ),
     plain=lambda case: {"gradient:w": up(case)},
     reread=CHANCE,
-    also="tf.stop_gradient(w) + mask * (w - tf.stop_gradient(w)): the bracket is exactly 0.",
+    also="`tf.stop_gradient(w) + mask * (w - tf.stop_gradient(w))`: the bracket is exactly 0.",
 )
 
 # bernoulli_attention -----------------------------------------------------------------------------
@@ -927,37 +937,37 @@ bernoulli_attention = Exercise(
     truth=bernoulli_truth,
     parts={"value": 1, "gradient": 3, "robust": 1},
     hints=(
-        "z is made by a comparison, which passes nothing. It needs a straight-through gradient: "
-        "value z, and to the tape it is probs.",
-        "Give the mask value z and gradient 1 to probs by the identity of this chapter. Multiply "
-        "that by features; both gradients follow from the product rule.",
-        "z = tf.cast(noise < probs, features.dtype); hard = the stopped z plus (probs minus the "
-        "stopped probs); return hard * features.",
+        "`z` is made by a comparison, which passes nothing. It needs a straight-through gradient: "
+        "value `z`, and to the tape it is `probs`.",
+        "Give the mask value `z` and gradient 1 to `probs` by the identity of this chapter. "
+        "Multiply that by `features`; both gradients follow from the product rule.",
+        "`z = tf.cast(noise < probs, features.dtype)`; `hard` = the stopped `z` plus (probs minus "
+        "the stopped `probs`); `return hard * features`.",
     ),
     mistakes=(
         Mistake(
             "none",
-            "No gradient reaches probs: a comparison gives a bool, and a bool passes nothing. The "
-            "mask needs a path to probs that does not lead through the comparison.",
+            "No gradient reaches `probs`: a comparison gives a bool, and a bool passes nothing. "
+            "The mask needs a path to `probs` that does not lead through the comparison.",
             pattern="none",
         ),
         Mistake(
             "gradient through the comparison",
-            "The gradient to probs is that of a softened comparison, a bell around noise = probs. "
-            "The one asked for does not depend on noise: upstream · features.",
+            "The gradient to `probs` is that of a softened comparison, a bell around noise = "
+            "probs. The one asked for does not depend on `noise`: upstream · features.",
             answer=_relaxed_comparison,
         ),
         Mistake(
             "only where it fired",
-            "The gradient to probs is masked by z. A feature that was left out says too what a "
-            "larger probability would have brought: upstream · features everywhere.",
+            "The gradient to `probs` is masked by `z`. A feature that was left out says too what "
+            "a larger probability would have brought: upstream · features everywhere.",
             answer=lambda case: {
                 "gradient:probs": up(case) * case.arrays["features"] * _fired(case)
             },
         ),
         Mistake(
             "comparison reversed",
-            "The mask is 1 where it should be 0. z = 1 where noise < probs: large probabilities "
+            "The mask is 1 where it should be 0. z = 1 where `noise < probs`: large probabilities "
             "fire often.",
             answer=lambda case: {
                 "value": (1 - _fired(case)) * case.arrays["features"],
@@ -966,7 +976,7 @@ bernoulli_attention = Exercise(
         ),
         Mistake(
             "features see the probabilities",
-            "The gradient to features is upstream · probs. The mask that was drawn is asked: "
+            "The gradient to `features` is upstream · probs. The mask that was drawn is asked: "
             "upstream · z.",
             answer=lambda case: {"gradient:features": up(case) * case.arrays["probs"]},
         ),
@@ -978,8 +988,10 @@ bernoulli_attention = Exercise(
         ),
     ),
     reread=CHANCE,
-    also="As two terms: features * tf.stop_gradient(z) + tf.stop_gradient(features) * "
-    "(probs - tf.stop_gradient(probs)).",
+    also=(
+        "As two terms: `features * tf.stop_gradient(z) + tf.stop_gradient(features) * (probs - "
+        "tf.stop_gradient(probs))`."
+    ),
 )
 
 # reinforce_loss ----------------------------------------------------------------------------------
@@ -1041,14 +1053,14 @@ reinforce_loss = Exercise(
     hints=(
         "The gradient has to move probabilities, weighted by rewards. To the tape the rewards are "
         "plain numbers.",
-        "Stop the reward. The loss is minus the mean of the products, over all entries.",
-        "-tf.reduce_mean(... * log_prob), with the stopped reward in the gap.",
+        "Stop the `reward`. The loss is minus the mean of the products, over all entries.",
+        "`-tf.reduce_mean(... * log_prob)`, with the stopped `reward` in the gap.",
     ),
     mistakes=(
         Mistake(
             "reward not stopped",
-            "A gradient reaches the reward. It would train whatever made the reward to be larger "
-            "for likely samples, which is no estimate of anything: stop it.",
+            "A gradient reaches the `reward`. It would train whatever made the `reward` to be "
+            "larger for likely samples, which is no estimate of anything: stop it.",
             answer=_unstopped,
         ),
         Mistake(
@@ -1072,12 +1084,12 @@ reinforce_loss = Exercise(
         ),
         Mistake(
             "none",
-            "Nothing reaches log_prob: only the reward is to be stopped.",
+            "Nothing reaches `log_prob`: only the `reward` is to be stopped.",
             pattern="none",
         ),
     ),
     reread=CHANCE,
-    also="With the minus inside: tf.reduce_mean(-log_prob * tf.stop_gradient(reward)).",
+    also="With the minus inside: `tf.reduce_mean(-log_prob * tf.stop_gradient(reward))`.",
 )
 
 EXERCISES = [

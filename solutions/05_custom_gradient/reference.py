@@ -63,7 +63,7 @@ def stopped(value, second):
     return Mistake(
         "upstream stopped",
         "The second derivative is right only while the upstream gradient is a constant. Where the "
-        "value is used further on, the upstream gradient depends on x, too: do not stop it.",
+        "value is used further on, the upstream gradient depends on `x`, too: do not stop it.",
         answer=lambda c: (
             {"second:x": 2 * value(c.arrays["x"]) * second(c.arrays["x"]) * c.upstream}
             if c.options
@@ -132,15 +132,15 @@ log1pexp = Exercise(
     hints=(
         "Two things overflow: the value and the rule. Take them one at a time, and begin with the "
         "rule: 1 − 1/(1 + eˣ) is a function that has a name.",
-        "It is the sigmoid. A rule that uses only tf.sigmoid(x) never sees an infinity, so nothing "
-        "that differentiates the rule can turn one into NaN.",
-        "For the value take out what is large: log(1 + eˣ) = max(x, 0) + log(1 + e^(−|x|)). "
-        "Or take tf.nn.softplus(x) as the value and upstream * tf.sigmoid(x) as the rule.",
+        "It is the sigmoid. A rule that uses only `tf.sigmoid(x)` never sees an infinity, so "
+        "nothing that differentiates the rule can turn one into NaN.",
+        "For the value take out what is large: log(1 + eˣ) = max(x, 0) + log(1 + e^(−|x|)). Or "
+        "take `tf.nn.softplus(x)` as the value and `upstream * tf.sigmoid(x)` as the rule.",
     ),
     mistakes=(
         Mistake(
             "value overflows",
-            "exp(x) is infinite beyond 88.7 in float32 (709.8 in float64), and log(1 + ∞) is ∞. "
+            "`exp(x)` is infinite beyond 88.7 in float32 (709.8 in float64), and log(1 + ∞) is ∞. "
             "A rule mends the derivative only: write the value so that nothing large is "
             "exponentiated.",
             answer=lambda c: overflowing(c, {"value": np.inf}),
@@ -165,15 +165,16 @@ log1pexp = Exercise(
         ),
         Mistake(
             "second derivative lost",
-            "The first derivative is there, the second is None: the rule does not depend on x in a "
-            "way that a tape can follow. Write it in TensorFlow ops of x, without stop_gradient.",
+            "The first derivative is there, the second is None: the rule does not depend on `x` "
+            "in a way that a tape can follow. Write it in TensorFlow ops of `x`, without "
+            "`stop_gradient`.",
             answer=lambda c: first_derivative_only(c, sigmoid(c.arrays["x"])),
         ),
         stopped(lambda x: np.logaddexp(0.0, x), lambda x: sigmoid(x) * sigmoid(-x)),
         in_float32(numeric(lambda c: without(log1pexp_truth(c), "value"))),
     ),
     probe="maybe_squared",
-    also="tf.nn.softplus(x), whose own rule is written this way.",
+    also="`tf.nn.softplus(x)`, whose own rule is written this way.",
 )
 
 # --- clip_gradient_norm --------------------------------------------------------------------
@@ -216,15 +217,15 @@ def clipped_value(case):
 
 NUMBERS_CONVERTED = Mistake(
     "numbers become tensors",
-    "The decorated function turns each of its arguments into a tensor, a Python number into one of "
-    "float32. Beside a float64 x it does not fit. Let the decorated function take x only; the "
-    "numbers reach it from the function around it.",
+    "The decorated function turns each of its arguments into a tensor, a Python number into one "
+    "of float32. Beside a float64 `x` it does not fit. Let the decorated function take `x` only; "
+    "the numbers reach it from the function around it.",
     raises="has type float32 that does not match type float64",
 )
 ONE_PER_INPUT = Mistake(
     "one gradient per input",
     "Every positional argument of the decorated function is an input, Python numbers too, and the "
-    "rule must return a gradient for each. Let the decorated function take x only; the numbers "
+    "rule must return a gradient for each. Let the decorated function take `x` only; the numbers "
     "reach it from the function around it.",
     raises=r"expected to return \d+ gradients|Num gradients|returned too few gradients|"
     "has type float32 that does not match type float64",
@@ -238,24 +239,24 @@ clip_gradient_norm = Exercise(
     parts={"value": 1, "gradient": 2, "robust": 1},
     reread="Touch the gradient, leave the value",
     hints=(
-        "The value is x. All the work is in the rule: what comes in is the upstream gradient, what "
-        "goes out is that gradient, shortened where it is too long.",
-        "tf.clip_by_norm(t, max_norm) shortens a tensor to a norm, leaves shorter ones alone, and "
-        "keeps zeros zero.",
-        "Inside, decorate a function of x alone that returns the pair (tf.identity(x), rule), with "
-        "rule = lambda g: tf.clip_by_norm(g, max_norm). Then call it on x.",
+        "The value is `x`. All the work is in the rule: what comes in is the upstream gradient, "
+        "what goes out is that gradient, shortened where it is too long.",
+        "`tf.clip_by_norm(t, max_norm)` shortens a tensor to a norm, leaves shorter ones alone, "
+        "and keeps zeros zero.",
+        "Inside, decorate a function of `x` alone that returns the pair `(tf.identity(x), rule)`, "
+        "with `rule = lambda g: tf.clip_by_norm(g, max_norm)`. Then call it on `x`.",
     ),
     mistakes=(
         Mistake(
             "value clipped",
-            "You clip x itself on the way forward. The value must stay x; the upstream gradient is "
-            "what is clipped, on the way back.",
+            "You clip `x` itself on the way forward. The value must stay `x`; the upstream "
+            "gradient is what is clipped, on the way back.",
             answer=clipped_value,
         ),
         Mistake(
             "always rescaled",
-            "A gradient shorter than max_norm is stretched to it. Only a longer one is to be "
-            "changed: the factor is min(1, max_norm / norm).",
+            "A gradient shorter than `max_norm` is stretched to it. Only a longer one is to be "
+            "changed: the factor is `min(1, max_norm / norm)`.",
             answer=lambda c: {"gradient:x": rescaled(c)} if norm(c.upstream) else {},
         ),
         Mistake(
@@ -269,13 +270,13 @@ clip_gradient_norm = Exercise(
         Mistake(
             "NaN at a zero gradient",
             "A zero upstream gradient has norm 0, and 0 / 0 is NaN. Divide by something that is "
-            "never zero, or use tf.clip_by_norm.",
+            "never zero, or use `tf.clip_by_norm`.",
             pattern="nan",
         ),
         ONE_PER_INPUT,
         in_float32(clip_gradient_norm_truth),
     ),
-    also="upstream * max_norm / tf.maximum(tf.norm(upstream), max_norm) in the rule.",
+    also="`upstream * max_norm / tf.maximum(tf.norm(upstream), max_norm)` in the rule.",
 )
 
 # --- clip_value_passthrough ----------------------------------------------------------------
@@ -306,11 +307,11 @@ clip_value_passthrough = Exercise(
     card="x",
     reread="Touch the gradient, leave the value",
     hints=(
-        "The value is tf.clip_by_value(x, low, high). The rule hands on what it is given.",
-        "As before, the decorated function takes x only and finds low and high in the function "
-        "around it. Its rule is the identity.",
-        "The decorated function returns the pair tf.clip_by_value(x, low, high) and lambda g: g. "
-        "Call it on x.",
+        "The value is `tf.clip_by_value(x, low, high)`. The rule hands on what it is given.",
+        "As before, the decorated function takes `x` only and finds `low` and `high` in the "
+        "function around it. Its rule is the identity.",
+        "The decorated function returns the pair `tf.clip_by_value(x, low, high)` and `lambda g: "
+        "g`. Call it on `x`.",
     ),
     mistakes=(
         Mistake(
@@ -321,20 +322,20 @@ clip_value_passthrough = Exercise(
         ),
         Mistake(
             "value not clipped",
-            "The value is x itself. It must lie between low and high.",
+            "The value is `x` itself. It must lie between `low` and `high`.",
             answer=lambda c: {"value": c.arrays["x"]},
         ),
         Mistake(
             "upstream clipped",
-            "The range is applied to the gradient too. It is a range for values of x; the gradient "
-            "goes through untouched.",
+            "The range is applied to the gradient too. It is a range for values of `x`; the "
+            "gradient goes through untouched.",
             answer=lambda c: {"gradient:x": np.clip(c.upstream, c.inputs["low"], c.inputs["high"])},
         ),
         NUMBERS_CONVERTED,
         ONE_PER_INPUT,
         in_float32(lambda c: {"gradient:x": np.asarray(c.upstream, np.float64)}),
     ),
-    also="tf.grad_pass_through(lambda x: tf.clip_by_value(x, low, high))(x).",
+    also="`tf.grad_pass_through(lambda x: tf.clip_by_value(x, low, high))(x)`.",
 )
 
 # --- cube ----------------------------------------------------------------------------------
@@ -364,26 +365,26 @@ cube = Exercise(
     parts={"value": 1, "gradient": 3, "robust": 1},
     reread="A rule is a function, and can be differentiated",
     hints=(
-        "Read the starter from the inside: which x does the innermost rule use? One that belongs "
-        "to the forward pass, and a tape outside a tf.function cannot reach it any more.",
+        "Read the starter from the inside: which `x` does the innermost rule use? One that "
+        "belongs to the forward pass, and a tape outside a `tf.function` cannot reach it any more.",
         "The nested function gets an argument of its own. Let its value and its rule use that "
-        "argument and nothing from outside, and hand it tf.identity(x) when you call it.",
-        "Two changes: the nested rule says 6 * own instead of 6 * x, and the outer rule calls "
-        "slope(tf.identity(x)). Or drop the nested function: the plain rule 3 * x**2 times "
+        "argument and nothing from outside, and hand it `tf.identity(x)` when you call it.",
+        "Two changes: the nested rule says `6 * own` instead of `6 * x`, and the outer rule calls "
+        "`slope(tf.identity(x))`. Or drop the nested function: the plain rule `3 * x**2` times "
         "upstream is made of ops, and TensorFlow differentiates those itself.",
     ),
     mistakes=(
         Mistake(
             "out of scope",
             "The innermost rule captures a tensor of the forward pass. With both tapes outside a "
-            "tf.function that pass is a finished graph, and its tensors are out of scope. Use only "
-            "the nested function's own argument, and call it on tf.identity(x).",
+            "`tf.function` that pass is a finished graph, and its tensors are out of scope. Use "
+            "only the nested function's own argument, and call it on `tf.identity(x)`.",
             raises="out of scope",
         ),
         Mistake(
             "second order None",
-            "The first derivative is right and the second is None: the rule does not depend on x "
-            "in a way that a tape can follow. Something in it stops the gradient or leaves "
+            "The first derivative is right and the second is None: the rule does not depend on "
+            "`x` in a way that a tape can follow. Something in it stops the gradient or leaves "
             "TensorFlow.",
             answer=lambda c: first_derivative_only(c, 3 * c.arrays["x"] ** 2),
         ),
@@ -401,7 +402,7 @@ cube = Exercise(
         stopped(lambda x: x**3, lambda x: 6 * x),
         in_float32(numeric(cube_truth)),
     ),
-    also="a plain rule, lambda upstream: 3 * x**2 * upstream: ops that can be differentiated.",
+    also="a plain rule, `lambda upstream: 3 * x**2 * upstream`: ops that can be differentiated.",
 )
 
 # --- scaled_dense --------------------------------------------------------------------------
@@ -445,43 +446,43 @@ scaled_dense = Exercise(
     parts={"value": 1, "gradient": 3, "robust": 1},
     reread="Variables that the function reads",
     hints=(
-        "The decorated function takes x and reads kernel. Its rule must accept the keyword "
-        "`variables` and return two things: the gradient to x, and a list with one gradient per "
+        "The decorated function takes `x` and reads `kernel`. Its rule must accept the keyword "
+        "`variables` and return two things: the gradient to `x`, and a list with one gradient per "
         "variable.",
-        "Scale the upstream gradient once, then use the scaled one for both. For y = x @ kernel "
-        "the gradient to x is upstream @ kernelᵀ, the gradient to kernel xᵀ @ upstream.",
-        "The rule's arguments are (upstream, variables=None). With g = scale * upstream it returns "
-        "tf.matmul(g, kernel, transpose_b=True), [tf.matmul(x, g, transpose_a=True)].",
+        "Scale the upstream gradient once, then use the scaled one for both. For `y = x @ kernel` "
+        "the gradient to `x` is upstream @ kernelᵀ, the gradient to `kernel` xᵀ @ upstream.",
+        "The rule's arguments are `(upstream, variables=None)`. With `g = scale * upstream` it "
+        "returns `tf.matmul(g, kernel, transpose_b=True), [tf.matmul(x, g, transpose_a=True)]`.",
     ),
     mistakes=(
         Mistake(
             "the keyword forgotten",
-            "The decorated function reads a tf.Variable, so its rule must take the keyword "
-            "argument variables, as in (upstream, variables=None).",
+            "The decorated function reads a `tf.Variable`, so its rule must take the keyword "
+            "argument `variables`, as in `(upstream, variables=None)`.",
             raises="must accept keyword argument 'variables'",
         ),
         Mistake(
             "variables without their list",
-            "With variables a rule returns two things: the gradient to x, and a list with one "
+            "With `variables` a rule returns two things: the gradient to `x`, and a list with one "
             "gradient per variable. Return `to_x, [to_kernel]`.",
             raises=r"Must return gradient for each variable|len is not well defined|"
             r"Iterating over a symbolic|values to unpack",
         ),
         Mistake(
             "scale on one path only",
-            "The gradient to x is scaled, the gradient to the kernel is not. Both come from one "
+            "The gradient to `x` is scaled, the gradient to the kernel is not. Both come from one "
             "upstream gradient: scale it first, then use it twice.",
             answer=lambda c: only(dense_gradients(c, 1.0, 1.0), "gradient:kernel"),
         ),
         Mistake(
             "scale on the kernel's path only",
-            "The gradient to the kernel is scaled, the gradient to x is not. Both come from one "
+            "The gradient to the kernel is scaled, the gradient to `x` is not. Both come from one "
             "upstream gradient: scale it first, then use it twice.",
             answer=lambda c: only(dense_gradients(c, 1.0, 1.0), "gradient:x"),
         ),
         Mistake(
             "value scaled",
-            "The forward value is multiplied by scale. Only the gradient is to be scaled.",
+            "The forward value is multiplied by `scale`. Only the gradient is to be scaled.",
             answer=lambda c: {"value": c.inputs["scale"] * scaled_dense_truth(c)["value"]},
         ),
         Mistake(
@@ -492,7 +493,7 @@ scaled_dense = Exercise(
         ),
         in_float32(scaled_dense_truth),
     ),
-    also="a decorated function of (x, kernel): a variable that is an argument needs no keyword.",
+    also="a decorated function of `(x, kernel)`: a variable that is an argument needs no keyword.",
 )
 
 # --- solve_cached --------------------------------------------------------------------------
@@ -547,16 +548,16 @@ solve_cached = Exercise(
     tolerance=5.0,
     reread="Keep what the forward pass has computed",
     hints=(
-        "Forward: lu, perm = tf.linalg.lu(matrix), then tf.linalg.lu_solve(lu, perm, rhs). The "
-        "rule is defined inside and may use lu, perm and x: that is the cache.",
+        "Forward: `lu, perm = tf.linalg.lu(matrix)`, then `tf.linalg.lu_solve(lu, perm, rhs)`. "
+        "The rule is defined inside and may use `lu`, `perm` and `x`: that is the cache.",
         "The rule needs y with Aᵀy = upstream; then the gradients are −y xᵀ and y. Since A is "
         "L·U with its rows permuted, Aᵀ is Uᵀ·Lᵀ, the permutation last: first solve with Uᵀ, then "
         "with Lᵀ, then undo the permutation of the rows.",
-        "tf.linalg.triangular_solve(…, adjoint=True) solves with the transposed triangle. lu holds "
-        "both: U as it stands (lower=False), L with ones for its diagonal (lower=True). "
-        "tf.argsort(perm) undoes perm; tf.gather(y, tf.argsort(perm), axis=-2) applies it (with "
-        "batch_dims for a batch). Shorter, at more work: tf.linalg.lu_matrix_inverse(lu, perm), "
-        "transposed, times upstream.",
+        "`tf.linalg.triangular_solve(…, adjoint=True)` solves with the transposed triangle. `lu` "
+        "holds both: U as it stands (`lower=False`), L with ones for its diagonal (`lower=True`). "
+        "`tf.argsort(perm)` undoes `perm`; `tf.gather(y, tf.argsort(perm), axis=-2)` applies it "
+        "(with `batch_dims` for a batch). Shorter, at more work: `tf.linalg.lu_matrix_inverse(lu, "
+        "perm)`, transposed, times upstream.",
     ),
     mistakes=(
         Mistake(
@@ -567,13 +568,13 @@ solve_cached = Exercise(
         ),
         Mistake(
             "refactorised",
-            "Forward and backward pass each factorise the matrix. Keep lu and perm from the "
+            "Forward and backward pass each factorise the matrix. Keep `lu` and `perm` from the "
             "forward pass and solve with them in the rule.",
             answer=lambda c: {"factorisations": 2.0} if c.options else {},
         ),
         Mistake(
             "another factorisation",
-            "The matrix is factorised once, but not by tf.linalg.lu. An inverse, for one, costs "
+            "The matrix is factorised once, but not by `tf.linalg.lu`. An inverse, for one, costs "
             "three times as much. Keep the LU factors, and solve with them in the rule.",
             answer=lambda c: (
                 {"factorisations": 1.0, "factors": "another factorisation"} if c.options else {}
@@ -594,13 +595,14 @@ solve_cached = Exercise(
         ),
         Mistake(
             "Lu has no gradient",
-            "tf.linalg.lu has no registered gradient, so nothing may be differentiated through it. "
-            "Put the factorisation inside a function with tf.custom_gradient and give it a rule.",
+            "`tf.linalg.lu` has no registered gradient, so nothing may be differentiated through "
+            "it. Put the factorisation inside a function with `tf.custom_gradient` and give it a "
+            "rule.",
             raises="No gradient defined for operation.{0,2}'Lu'|no entry for: Lu",
         ),
         in_float32(numeric(lambda c: solve_answer(c, adjoint))),
     ),
-    also="tf.linalg.lu_matrix_inverse(lu, perm) in the rule: one factorisation, some more work.",
+    also="`tf.linalg.lu_matrix_inverse(lu, perm)` in the rule: one factorisation, some more work.",
 )
 
 
@@ -746,52 +748,53 @@ fixed_point = Exercise(
     tolerance=4.0,
     reread="Through infinitely many steps at once",
     hints=(
-        "Decorate a function of theta alone. Inside, iterate z = f(z, theta) from x0; what happens "
-        "in there is not differentiated, only your rule counts.",
-        "At the fixed point dz = (∂f/∂z) dz + (∂f/∂θ) dθ. Backwards: find u with "
-        "u = upstream + (∂f/∂z)ᵀ u, then the gradient to theta is (∂f/∂θ)ᵀ u. The first is again a "
-        "fixed point, and iterating it converges as fast as the forward pass.",
-        "In the rule open a persistent tape, watch z and theta, and take one more step to w. Start "
-        "with u = upstream; some twenty times add upstream to tape.gradient(w, z, u) and call the "
-        "sum u. At last ask the same tape for the gradient of w to theta, with u coming in.",
+        "Decorate a function of `theta` alone. Inside, iterate `z = f(z, theta)` from `x0`; what "
+        "happens in there is not differentiated, only your rule counts.",
+        "At the fixed point dz = (∂f/∂z) dz + (∂f/∂θ) dθ. Backwards: find u with u = upstream + "
+        "(∂f/∂z)ᵀ u, then the gradient to `theta` is (∂f/∂θ)ᵀ u. The first is again a fixed "
+        "point, and iterating it converges as fast as the forward pass.",
+        "In the rule open a persistent tape, watch `z` and `theta`, and take one more step to "
+        "`w`. Start with `u = upstream`; some twenty times add `upstream` to `tape.gradient(w, z, "
+        "u)` and call the sum `u`. At last ask the same tape for the gradient of `w` to `theta`, "
+        "with u coming in.",
     ),
     mistakes=(
         Mistake(
             "unrolled",
-            "A gradient reaches x0, so the tape runs back through every iteration. The fixed point "
-            "does not depend on where you start. Put the iteration inside a function with a rule "
-            "of its own.",
+            "A gradient reaches `x0`, so the tape runs back through every iteration. The fixed "
+            "point does not depend on where you start. Put the iteration inside a function with a "
+            "rule of its own.",
             answer=of_gradient(lambda c: {"gradient to x0": "through the iterations"}),
         ),
         Mistake(
             "unrolled, x0 stopped",
-            "Nothing reaches x0, but theta's gradient still runs back through the iterations: it "
-            "is NaN where f has no derivative on the way to the fixed point. Only f at the fixed "
-            "point counts. Cut all of the way off, and give theta's gradient a rule.",
+            "Nothing reaches `x0`, but `theta`'s gradient still runs back through the iterations: "
+            "it is NaN where `f` has no derivative on the way to the fixed point. Only `f` at the "
+            "fixed point counts. Cut all of the way off, and give `theta`'s gradient a rule.",
             answer=lambda c: {"gradient:theta": on_the_way(c)} if is_root(c) else {},
         ),
         Mistake(
             "one step only",
             "This is the gradient through the last step alone, (∂f/∂θ)ᵀ upstream. Theta also acts "
-            "through z itself: solve u = upstream + (∂f/∂z)ᵀ u first.",
+            "through `z` itself: solve u = upstream + (∂f/∂z)ᵀ u first.",
             answer=of_gradient(lambda c: {"gradient:theta": last_step(c)}),
         ),
         Mistake(
             "not transposed",
             "You solve with ∂f/∂z where its transpose is due. It makes no difference while the "
-            "entries do not influence each other; here they do. tape.gradient with an upstream "
+            "entries do not influence each other; here they do. `tape.gradient` with an upstream "
             "gradient multiplies by the transpose.",
             answer=of_gradient(lambda c: {"gradient:theta": implicit(c, lambda a: a)}),
         ),
         Mistake(
             "theta cut off",
-            "None reaches theta. Pass theta as the argument of the decorated function, and return "
-            "its gradient from the rule.",
+            "None reaches `theta`. Pass `theta` as the argument of the decorated function, and "
+            "return its gradient from the rule.",
             pattern="none",
         ),
         in_float32(of_gradient(lambda c: {"gradient:theta": implicit(c, np.transpose)})),
     ),
-    also="one Newton step at the fixed point, everything in it but f(z*, theta) stopped.",
+    also="one Newton step at the fixed point, everything in it but `f(z*, theta)` stopped.",
 )
 
 # --- numpy_softsign ------------------------------------------------------------------------
@@ -817,37 +820,37 @@ numpy_softsign = Exercise(
     probe="leaving_tensorflow",
     reread="Leave TensorFlow, and come back with a gradient",
     hints=(
-        "tf.numpy_function(func, [x], Tout) calls func with arrays. Nothing can be differentiated "
-        "through it, and traced it knows no shape: you supply both.",
-        "Tout is x.dtype. After the call: y.set_shape(x.shape). The rule is written in TensorFlow: "
-        "the derivative of x/(1+|x|) is 1/(1+|x|)².",
-        "A decorated function of x: y comes from tf.numpy_function with lambda a: a / (1 + "
-        "np.abs(a)), [x] and x.dtype; set its shape; return y and the rule lambda g: "
-        "g / (1 + tf.abs(x)) ** 2.",
+        "`tf.numpy_function(func, [x], Tout)` calls `func` with arrays. Nothing can be "
+        "differentiated through it, and traced it knows no shape: you supply both.",
+        "`Tout` is `x.dtype`. After the call: `y.set_shape(x.shape)`. The rule is written in "
+        "TensorFlow: the derivative of x/(1+|x|) is 1/(1+|x|)².",
+        "A decorated function of `x`: `y` comes from `tf.numpy_function` with `lambda a: a / (1 + "
+        "np.abs(a))`, `[x]` and `x.dtype`; set its shape; return `y` and the rule `lambda g: g / "
+        "(1 + tf.abs(x)) ** 2`.",
     ),
     mistakes=(
         Mistake(
             "shape lost",
-            "Traced, the result of tf.numpy_function has no static shape: TensorFlow cannot look "
-            "into NumPy. A Dense layer after it would refuse. Call y.set_shape(x.shape).",
+            "Traced, the result of `tf.numpy_function` has no static shape: TensorFlow cannot "
+            "look into NumPy. A `Dense` layer after it would refuse. Call `y.set_shape(x.shape)`.",
             answer=lambda c: {"outside/static shape": "lost"},
         ),
         Mistake(
             "no rule",
-            "TensorFlow cannot see into NumPy: tf.numpy_function has no gradient, so None comes "
-            "back. Put it inside a function with tf.custom_gradient.",
+            "TensorFlow cannot see into NumPy: `tf.numpy_function` has no gradient, so None comes "
+            "back. Put it inside a function with `tf.custom_gradient`.",
             pattern="none",
         ),
         Mistake(
             "dtype fixed",
-            "NumPy hands back another dtype than Tout announces. Announce x.dtype, and keep the "
-            "array's dtype on the NumPy side.",
+            "NumPy hands back another dtype than `Tout` announces. Announce `x.dtype`, and keep "
+            "the array's dtype on the NumPy side.",
             raises="is double, but expects|is float, but expects|the same dtype|node PyFunc",
         ),
         Mistake(
             "not in NumPy",
             "The numbers are right, but no NumPy function runs in the traced graph. This exercise "
-            "is about code that TensorFlow cannot see: use tf.numpy_function.",
+            "is about code that TensorFlow cannot see: use `tf.numpy_function`.",
             answer=lambda c: {"outside/runs in NumPy": False},
         ),
         Mistake(
@@ -857,7 +860,7 @@ numpy_softsign = Exercise(
         ),
         in_float32(lambda c: {"gradient:x": softsign_truth(c)["gradient:x"]}),
     ),
-    also="tf.py_function, whose own gradient you replace by the rule.",
+    also="`tf.py_function`, whose own gradient you replace by the rule.",
 )
 
 # --- export_with_gradients -----------------------------------------------------------------
@@ -881,25 +884,25 @@ export_with_gradients = Exercise(
     probe="exporting",
     reread="Save it, and keep the rule",
     hints=(
-        "Saving takes one call of tf.saved_model.save. Look at what the starter adds to it.",
+        "Saving takes one call of `tf.saved_model.save`. Look at what the starter adds to it.",
         "Today the default keeps custom gradients. Leave the options away, or say "
-        "tf.saved_model.SaveOptions(experimental_custom_gradients=True).",
+        "`tf.saved_model.SaveOptions(experimental_custom_gradients=True)`.",
     ),
     mistakes=(
         Mistake(
             "option off",
             "The model is there, its custom gradients are not: loaded in a fresh process it would "
-            "raise LookupError under a tape. Do not switch experimental_custom_gradients off.",
+            "raise `LookupError` under a tape. Do not switch `experimental_custom_gradients` off.",
             answer=lambda c: {"custom gradients": "missing"},
         ),
         Mistake(
             "nothing at the path",
-            "There is no saved_model.pb at the path. A checkpoint holds variables only, and a path "
-            "of your own is not found by who asked.",
+            "There is no `saved_model.pb` at the path. A checkpoint holds variables only, and a "
+            "path of your own is not found by who asked.",
             answer=lambda c: {"saved model": "not found", "custom gradients": "missing"},
         ),
     ),
-    also="SaveOptions(experimental_custom_gradients=True), said explicitly.",
+    also="`SaveOptions(experimental_custom_gradients=True)`, said explicitly.",
 )
 
 # --- choose_the_tool -----------------------------------------------------------------------
@@ -913,58 +916,60 @@ choose_the_tool = table(
         "a new C++ op, loaded as a library, has no gradient yet": Entry(
             R,
             "A new op type has an empty place in the registry, and every use of the op, eager and "
-            "traced, should find it filled. That is what tf.RegisterGradient is for.",
+            "traced, should find it filled. That is what `tf.RegisterGradient` is for.",
         ),
         "the features are to be constants while the head is trained": Entry(
             S,
-            "Nothing is replaced here, something is cut. tf.stop_gradient does only that.",
+            "Nothing is replaced here, something is cut. `tf.stop_gradient` does only that.",
         ),
         "log(1 + exp(x)) whose derivative must not overflow": Entry(
             C,
-            "A function of your own with a better formula for its derivative: tf.custom_gradient.",
+            "A function of your own with a better formula for its derivative: "
+            "`tf.custom_gradient`.",
         ),
         "every Relu of a Keras model you cannot edit, in your tf.function, tape outside": Entry(
             O,
-            "You cannot decorate ops in code that is not yours. Your tf.function makes the model's "
-            "ops anew, and a gradient_override_map around the call gives all ops of a type another "
-            "rule. A model that is a tf.function itself has its ops already and keeps their rules.",
+            "You cannot decorate ops in code that is not yours. Your `tf.function` makes the "
+            "model's ops anew, and a `gradient_override_map` around the call gives all ops of a "
+            "type another rule. A model that is a `tf.function` itself has its ops already and "
+            "keeps their rules.",
         ),
         "the reward in a policy-gradient loss must not be trained through": Entry(
             S,
-            "The reward's value is wanted and its gradient is not. tf.stop_gradient says exactly "
-            "that, without a rule.",
+            "The reward's value is wanted and its gradient is not. `tf.stop_gradient` says "
+            "exactly that, without a rule.",
         ),
         "a NumPy routine with a known derivative, in a layer under fit": Entry(
             C,
-            "The routine has no gradient, and fit opens its tape where an override is ignored. "
-            "tf.custom_gradient around tf.numpy_function works everywhere.",
+            "The routine has no gradient, and `fit` opens its tape where an override is ignored. "
+            "`tf.custom_gradient` around `tf.numpy_function` works everywhere.",
         ),
         "the backward pass reuses the forward pass's LU factors": Entry(
             C,
             "A rule defined inside the function sees its intermediate results. Neither the "
-            "registry nor stop_gradient can hand them over.",
+            "registry nor `stop_gradient` can hand them over.",
         ),
         "another rule for Sign in a tf.compat.v1 graph, imported from a file": Entry(
             O,
-            "Sign already has its place in the registry, and registering it again raises. The map "
-            "exchanges the rule of the ops that a graph imports, without touching the file.",
+            "`Sign` already has its place in the registry, and registering it again raises. The "
+            "map exchanges the rule of the ops that a graph imports, without touching the file.",
         ),
     },
     TOOLS,
     (
         "Ask first: is a gradient to be cut, or replaced? Only one tool does nothing but cut.",
-        "Then ask: is the code yours? Your own function gets tf.custom_gradient. Ops inside code "
-        "that you cannot edit need the map; an op type that is new needs the registry.",
-        "One answer is the registry, two are the map, two are stop_gradient, three are "
-        "custom_gradient.",
+        "Then ask: is the code yours? Your own function gets `tf.custom_gradient`. Ops inside "
+        "code that you cannot edit need the map; an op type that is new needs the registry.",
+        "One answer is the registry, two are the map, two are `stop_gradient`, three are "
+        "`custom_gradient`.",
     ),
     weight=2,
     reread="Which tool",
     mistakes=(
         Mistake(
             "one tool for everything",
-            "tf.custom_gradient is the first choice for a function of your own, but not for every "
-            "job: it cannot reach into code that you do not own, and cutting needs no rule.",
+            "`tf.custom_gradient` is the first choice for a function of your own, but not for "
+            "every job: it cannot reach into code that you do not own, and cutting needs no rule.",
             answer=lambda c: dict.fromkeys(
                 (f"entry:{key}" for key in choose_the_tool.options["keys"]), C
             ),

@@ -45,12 +45,12 @@ def compiled(rng, draw, *points):
 
 POISONED = (
     "What you return is right; the gradient is NaN where the branch that was not chosen is "
-    "singular. tf.where sends a zero into that branch, and there 0 · ∞ is NaN. Guard the input: "
+    "singular. `tf.where` sends a zero into that branch, and there 0 · ∞ is NaN. Guard the input: "
     "replace it by a harmless number before the op that cannot take it, then choose."
 )
 BY_MULTIPLICATION = (
     "A branch is switched off by arithmetic: a product with 0, or a difference. That does not "
-    "switch off an infinity or a NaN: 0 · ∞ and ∞ − ∞ are NaN. Choose with tf.where."
+    "switch off an infinity or a NaN: 0 · ∞ and ∞ − ∞ are NaN. Choose with `tf.where`."
 )
 
 # --- where_grad ----------------------------------------------------------------------------
@@ -90,13 +90,13 @@ def where_multiplied(case):
 
 
 SWAPPED = (
-    "The two gradients are exchanged. Where the condition is True the result came from the first "
-    "branch, so the first gradient gets the upstream there."
+    "The two gradients are exchanged. Where the `condition` is True the result came from the "
+    "first branch, so the first gradient gets the upstream there."
 )
 
 MORE = Mistake(
     "more than a pair",
-    "Two gradients are asked, and more came back. The condition's None is not asked for.",
+    "Two gradients are asked, and more came back. The `condition`'s None is not asked for.",
     answer=lambda c: {"pair": False},
 )
 
@@ -110,10 +110,10 @@ where_grad = Exercise(
     hints=(
         "The result of a select is, entry by entry, one of the two branches. The branch that gave "
         "the entry gets its upstream gradient, the other gets zero.",
-        "That is a select again: the first gradient chooses upstream where the condition holds and "
-        "zeros elsewhere. Do not multiply by the condition: 0 · ∞ is NaN.",
-        "With zeros = tf.zeros_like(upstream) return tf.where(condition, upstream, zeros) and the "
-        "same with upstream and zeros exchanged.",
+        "That is a select again: the first gradient chooses `upstream` where the condition holds "
+        "and zeros elsewhere. Do not multiply by the `condition`: 0 · ∞ is NaN.",
+        "With `zeros = tf.zeros_like(upstream)` return `tf.where(condition, upstream, zeros)` and "
+        "the same with `upstream` and `zeros` exchanged.",
     ),
     mistakes=(
         Mistake("swapped", SWAPPED, answer=where_swapped),
@@ -126,7 +126,7 @@ where_grad = Exercise(
         ),
         MORE,
     ),
-    also="the same select twice, the second time with tf.logical_not(condition).",
+    also="the same select twice, the second time with `tf.logical_not(condition)`.",
 )
 
 # --- where_grad_broadcast ------------------------------------------------------------------
@@ -199,12 +199,13 @@ where_grad_broadcast = Exercise(
     parts={"value": 2, "robust": 1},
     reread="What a select does with a gradient",
     hints=(
-        "First choose, in the full shape, as in where_grad. Then bring each gradient back to the "
-        "shape of its input: an entry that was used several times gets the sum.",
+        "First choose, in the full shape, as in `where_grad`. Then bring each gradient back to "
+        "the shape of its input: an entry that was used several times gets the sum.",
         "Sum over the axes that the input does not have, and over those where it has length 1. "
         "Keep the latter as axes of length 1.",
-        "extra = full.shape.rank - x.shape.rank; sum over range(extra); then over the axes i with "
-        "x.shape[i] == 1, with keepdims=True. Or sum over all of them and tf.reshape to x.shape.",
+        "`extra = full.shape.rank - x.shape.rank`; sum over `range(extra)`; then over the axes "
+        "`i` with `x.shape[i] == 1`, with `keepdims=True`. Or sum over all of them and "
+        "`tf.reshape` to `x.shape`.",
     ),
     mistakes=(
         Mistake("swapped", SWAPPED, answer=broadcast_swapped),
@@ -222,7 +223,7 @@ where_grad_broadcast = Exercise(
         ),
         MORE,
     ),
-    also="a tape around tf.where(condition, x, y): it reduces by the same rule.",
+    also="a tape around `tf.where(condition, x, y)`: it reduces by the same rule.",
 )
 
 # --- safe_log ------------------------------------------------------------------------------
@@ -291,8 +292,9 @@ safe_log = Exercise(
         "result is thrown away.",
         "Two selects: one before the logarithm, that replaces x ≤ 0 by 1, and one after it, that "
         "puts 0 there.",
-        "With ok = x > 0, the first select takes x where ok holds and tf.ones_like(x) elsewhere; "
-        "the second takes the logarithm of that where ok holds, and tf.zeros_like(x) elsewhere.",
+        "With `ok = x > 0`, the first select takes `x` where `ok` holds and `tf.ones_like(x)` "
+        "elsewhere; the second takes the logarithm of that where `ok` holds, and "
+        "`tf.zeros_like(x)` elsewhere.",
     ),
     mistakes=(
         Mistake("single where", POISONED, answer=log_single),
@@ -306,11 +308,14 @@ safe_log = Exercise(
         Mistake("masked by multiplication", BY_MULTIPLICATION, answer=log_multiplied),
         Mistake(
             "log everywhere",
-            "This is the logarithm for every x: −∞ at 0, NaN below. Zero is asked for x ≤ 0.",
+            "This is the logarithm for every `x`: −∞ at 0, NaN below. Zero is asked for x ≤ 0.",
             answer=log_everywhere,
         ),
     ),
-    also="tf.math.log(tf.where(x > 0, x, tf.ones_like(x))): log 1 is 0, so one where will do here.",
+    also=(
+        "`tf.math.log(tf.where(x > 0, x, tf.ones_like(x)))`: log 1 is 0, so one `where` will do "
+        "here."
+    ),
 )
 
 # --- safe_ratio ----------------------------------------------------------------------------
@@ -352,10 +357,10 @@ safe_ratio = Exercise(
     reread="Zero times infinity",
     hints=(
         "The division must not see a zero, also where its result is not used.",
-        "Replace x by 1 where it is 0, divide, and put 1 where x was 0. Under a tf.function "
-        "x == 0 compares entries; in a tf.Graph it does not, tf.equal(x, 0) does everywhere.",
-        "With zero = tf.equal(x, 0) a safe input is tf.ones_like(x) where zero holds, x elsewhere; "
-        "the answer is ones where zero holds and sin(safe) / safe elsewhere.",
+        "Replace `x` by 1 where it is 0, divide, and put 1 where `x` was 0. Under a `tf.function` "
+        "`x == 0` compares entries; in a `tf.Graph` it does not, `tf.equal(x, 0)` does everywhere.",
+        "With `zero = tf.equal(x, 0)` a safe input is `tf.ones_like(x)` where `zero` holds, `x` "
+        "elsewhere; the answer is ones where `zero` holds and `sin(safe) / safe` elsewhere.",
     ),
     mistakes=(
         Mistake("single where", POISONED, answer=at_zero("gradient:x", np.nan)),
@@ -367,7 +372,7 @@ safe_ratio = Exercise(
         ),
         Mistake(
             "zero at zero",
-            "At 0 the value is 0, but sin x / x tends to 1 there. tf.math.divide_no_nan gives 0 "
+            "At 0 the value is 0, but sin x / x tends to 1 there. `tf.math.divide_no_nan` gives 0 "
             "for every division by 0.",
             answer=at_zero("value", 0.0),
         ),
@@ -380,7 +385,9 @@ safe_ratio = Exercise(
             },
         ),
     ),
-    also="tf.math.divide_no_nan(tf.sin(x), x) plus 1 where x is 0: that op has a safe gradient.",
+    also=(
+        "`tf.math.divide_no_nan(tf.sin(x), x)` plus 1 where `x` is 0: that op has a safe gradient."
+    ),
 )
 
 # --- transfer ------------------------------------------------------------------------------
@@ -444,8 +451,8 @@ transfer = Exercise(
         "−1. Both inputs need a guard.",
         "Give the left branch an input that is never positive, and the right branch one that is "
         "never negative; both harmless where the other branch is chosen.",
-        "With left = tf.minimum(x, 0) and right = tf.maximum(x, 0), or two selects that put zeros "
-        "there, choose by x < 0 between 1 / (1 - left) and tf.math.log1p(right).",
+        "With `left = tf.minimum(x, 0)` and `right = tf.maximum(x, 0)`, or two selects that put "
+        "zeros there, choose by `x < 0` between `1 / (1 - left)` and `tf.math.log1p(right)`.",
     ),
     mistakes=(
         Mistake(
@@ -476,7 +483,7 @@ transfer = Exercise(
             answer=transfer_exchanged,
         ),
     ),
-    also="tf.minimum(x, 0) and tf.maximum(x, 0) as the guarded inputs.",
+    also="`tf.minimum(x, 0)` and `tf.maximum(x, 0)` as the guarded inputs.",
 )
 
 # --- cond_grad -----------------------------------------------------------------------------
@@ -533,10 +540,10 @@ cond_grad = Exercise(
     hints=(
         "The branch taken hands its derivative times upstream to its own input. Zeros go to the "
         "input of the other branch, as a graph gives them.",
-        "If the predicate holds: 2·x·upstream to x, zeros to y. If not: zeros to x, 3·upstream to "
-        "y. The predicate may be symbolic: choose with tf.where or tf.cond.",
-        "zeros = tf.zeros_like(x); return tf.where(predicate, 2 * x * upstream, zeros), "
-        "tf.where(predicate, zeros, 3 * upstream).",
+        "If the `predicate` holds: 2·x·upstream to `x`, zeros to `y`. If not: zeros to `x`, "
+        "3·upstream to `y`. The `predicate` may be symbolic: choose with `tf.where` or `tf.cond`.",
+        "`zeros = tf.zeros_like(x)`; `return tf.where(predicate, 2 * x * upstream, zeros), "
+        "tf.where(predicate, zeros, 3 * upstream)`.",
     ),
     mistakes=(
         Mistake(
@@ -556,7 +563,7 @@ cond_grad = Exercise(
         ),
         Mistake(
             "branches exchanged",
-            "You answer for the other branch: with a true predicate the first function ran.",
+            "You answer for the other branch: with a true `predicate` the first function ran.",
             answer=lambda c: cond_truth(c, not c.arrays["predicate"]),
         ),
         Mistake(
@@ -566,7 +573,7 @@ cond_grad = Exercise(
         ),
         MORE,
     ),
-    also="a tf.cond that returns the pair from each of its branches.",
+    also="a `tf.cond` that returns the pair from each of its branches.",
 )
 
 # --- power_by_loop -------------------------------------------------------------------------
@@ -616,43 +623,43 @@ power_by_loop = Exercise(
     hints=(
         "Carry two things through the loop: a counter and the product so far. Both the condition "
         "and the body get them as arguments.",
-        "Start with the product x and the counter 1, multiply while the counter is less than n. "
-        "n is a tensor: compare with it, do not read it in Python.",
-        "tf.while_loop(lambda i, power: i < n, lambda i, power: (i + 1, power * x), "
-        "(tf.constant(1), x)) returns both; the second one is the answer.",
+        "Start with the product `x` and the counter 1, multiply while the counter is less than "
+        "`n`. `n` is a tensor: compare with it, do not read it in Python.",
+        "`tf.while_loop(lambda i, power: i < n, lambda i, power: (i + 1, power * x), "
+        "(tf.constant(1), x))` returns both; the second one is the answer.",
     ),
     mistakes=(
         Mistake(
             "n read in Python",
-            "Traced, n is symbolic: it has no value yet, only a place in the graph. A Python loop "
-            "needs a number now. Let tf.while_loop compare the counter with the tensor.",
+            "Traced, `n` is symbolic: it has no value yet, only a place in the graph. A Python "
+            "loop needs a number now. Let `tf.while_loop` compare the counter with the tensor.",
             raises="has no attribute 'numpy'|interpreted as an integer|__index__|"
             "Cannot convert a symbolic|int\\(\\) argument must be",
         ),
         Mistake(
             "starts from the zeroth power",
             "The value x⁰ is 1, but its gradient is 0 · x⁻¹, and at 0 that is 0 · ∞ = NaN. Start "
-            "from x itself, or from tf.ones_like(x).",
+            "from `x` itself, or from `tf.ones_like(x)`.",
             answer=lambda c: spoiled(power_right(c), "gradient:x", c.arrays["x"] == 0),
         ),
         Mistake(
             "one factor too many",
-            "This is x to the n + 1. Starting from x, the loop multiplies n − 1 times.",
+            "This is `x` to the n + 1. Starting from `x`, the loop multiplies n − 1 times.",
             answer=lambda c: power(c, int(c.arrays["n"]) + 1),
         ),
         Mistake(
             "one factor short",
-            "This is x to the n − 1. Count how often the body runs.",
+            "This is `x` to the n − 1. Count how often the body runs.",
             answer=lambda c: power(c, int(c.arrays["n"]) - 1) if c.arrays["n"] > 1 else {},
         ),
         Mistake(
             "no loop",
             "The numbers are right, but the traced graph holds no loop. This exercise is about "
-            "tf.while_loop and its gradient.",
+            "`tf.while_loop` and its gradient.",
             answer=lambda c: {"outside/loop": False},
         ),
     ),
-    also="for _ in tf.range(n): AutoGraph makes a tf.while_loop of it when it is traced.",
+    also="`for _ in tf.range(n)`: AutoGraph makes a `tf.while_loop` of it when it is traced.",
 )
 
 # --- piecewise -----------------------------------------------------------------------------
@@ -702,8 +709,8 @@ def piecewise_absolute(case):
 
 
 WHOLE = (
-    "One branch is chosen for the whole tensor. Python's if and tf.cond take one decision; here "
-    "every entry needs its own. Use tf.where, twice."
+    "One branch is chosen for the whole tensor. Python's `if` and `tf.cond` take one decision; "
+    "here every entry needs its own. Use `tf.where`, twice."
 )
 
 piecewise = Exercise(
@@ -716,8 +723,8 @@ piecewise = Exercise(
     hints=(
         "A decision per entry is a select. Three branches are two selects, one inside the other.",
         "One of the three branches is singular where another is chosen. Guard its input.",
-        "With safe = tf.maximum(x, 1) the logarithm is harmless: choose by x < 1 between -x and "
-        "tf.math.log(safe), and then by x < -1 between x**2 and that.",
+        "With `safe = tf.maximum(x, 1)` the logarithm is harmless: choose by `x < 1` between `-x` "
+        "and `tf.math.log(safe)`, and then by `x < -1` between `x**2` and that.",
     ),
     mistakes=(
         Mistake(
@@ -732,12 +739,12 @@ piecewise = Exercise(
         ),
         Mistake(
             "sign lost in the middle",
-            "Between −1 and 1 the function is −x; you have x.",
+            "Between −1 and 1 the function is −x; you have `x`.",
             answer=piecewise_absolute,
         ),
         Mistake("NaN from the branch not taken", POISONED, pattern="nan"),
     ),
-    also="tf.math.log(tf.maximum(x, 1)) as the guarded branch.",
+    also="`tf.math.log(tf.maximum(x, 1))` as the guarded branch.",
 )
 
 # --- learnable_threshold -------------------------------------------------------------------
@@ -823,31 +830,32 @@ learnable_threshold = Exercise(
         ),
         Mistake(
             "value softened",
-            "The value is that of the soft gate. It must be exactly x above the threshold and "
+            "The value is that of the soft gate. It must be exactly `x` above the threshold and "
             "exactly 0 below; only the gradient is the soft one's.",
             answer=lambda c: {"value": gate(c)[0] * gate(c)[2], "exact": False},
         ),
         Mistake(
             "sharpness lost",
-            "The derivative of sigmoid(sharpness·(x − threshold)) has sharpness as a factor; it is "
-            "missing.",
+            "The derivative of sigmoid(sharpness·(x − threshold)) has `sharpness` as a factor; it "
+            "is missing.",
             answer=lambda c: keys(
                 threshold_truth(c, inner=1.0), "gradient:x", "gradient:threshold"
             ),
         ),
         Mistake(
             "product rule forgotten",
-            "The gate depends on x, too: x·sigmoid(…) has two terms. You have only the gate.",
+            "The gate depends on `x`, too: x·sigmoid(…) has two terms. You have only the gate.",
             answer=lambda c: {"gradient:x": gate(c)[1] * gate(c)[2]},
         ),
         Mistake(
             "not summed to the threshold's shape",
-            "Every entry of x sends a gradient to the threshold it was compared with. The gradient "
-            "must have the threshold's shape: sum over the axes along which it was stretched.",
+            "Every entry of `x` sends a gradient to the threshold it was compared with. The "
+            "gradient must have the threshold's shape: sum over the axes along which it was "
+            "stretched.",
             pattern="not reduced",
         ),
     ),
-    also="tf.custom_gradient with a rule that differentiates the soft gate by a tape.",
+    also="`tf.custom_gradient` with a rule that differentiates the soft gate by a tape.",
 )
 
 # --- branch_predictions --------------------------------------------------------------------
@@ -865,14 +873,14 @@ branch_predictions = table(
         ),
         "where(x > 0, sqrt(x), 0.0) at x = 0, eager": Entry(
             "zero",
-            "The classic example no longer shows it: the kernel of sqrt's gradient gives 0 for a "
-            "zero upstream.",
+            "The classic example no longer shows it: the kernel of `sqrt`'s gradient gives 0 for "
+            "a zero upstream.",
         ),
         "where(x > 0, sqrt(x), 0.0) at x = 0, compiled by XLA": Entry(
             "nan", "XLA computes what is written, 0 · ∞. The kernel that helped is not there."
         ),
         "where(x > 0, x ** 0.5, 0.0) at x = 0, eager": Entry(
-            "nan", "The same function through Pow, whose gradient has no such help."
+            "nan", "The same function through `Pow`, whose gradient has no such help."
         ),
         "cond(x > 0, log(x), 2 * x) at x = 0, eager": Entry(
             "number", "Only one branch runs. The logarithm is never computed."
@@ -881,19 +889,20 @@ branch_predictions = table(
             "number", "The gradient of a conditional is a conditional: only the taken branch runs."
         ),
         "cond(a > 0, a * a, 3 * b) to b at a = 1, eager": Entry(
-            "none", "Eagerly the tape never sees the branch not taken: b is not connected."
+            "none", "Eagerly the tape never sees the branch not taken: `b` is not connected."
         ),
         "cond(a > 0, a * a, 3 * b) to b at a = 1, traced": Entry(
-            "zero", "The graph holds both branches, so b is connected, and gets zeros."
+            "zero", "The graph holds both branches, so `b` is connected, and gets zeros."
         ),
         "where(a > 0, a * a, 3 * b) to b at a = 1, eager": Entry(
             "zero", "A select always connects both branches; the one not chosen gets zeros."
         ),
         "where(x > 0, 1.0, 0.0) at x = 1, eager": Entry(
-            "none", "x acts through the comparison only, and a comparison has no gradient."
+            "none", "`x` acts through the comparison only, and a comparison has no gradient."
         ),
         "where(is_nan(x), 0.0, x * x) at x = NaN, eager": Entry(
-            "nan", "The zero that enters x · x is multiplied by x, which is NaN. It is too late."
+            "nan",
+            "The zero that enters `x · x` is multiplied by `x`, which is NaN. It is too late.",
         ),
     },
     WORDS,
@@ -902,8 +911,8 @@ branch_predictions = table(
         "one? Then: is the setting eager, where the tape knows only what ran?",
         "A select connects both branches always: zero, unless 0 meets ∞ or NaN in the branch not "
         "chosen. A conditional never poisons; its other branch is None eagerly, zero traced.",
-        "Run them: tf.where and tf.cond under a tape, with and without tf.function. The sqrt is "
-        "the one place where eager and XLA differ.",
+        "Run them: `tf.where` and `tf.cond` under a tape, with and without `tf.function`. The "
+        "`sqrt` is the one place where eager and XLA differ.",
     ),
     weight=3,
     reread="Before you go: twelve predictions",

@@ -543,7 +543,7 @@ MOVERS = {
     "RMSprop": Entry("stays", "It remembers squares, and only divides by them. " + NO_MEMORY),
     "RMSprop with momentum": Entry("moves", MOMENTUM),
     "Adam": Entry("moves", MOMENTUM),
-    "Adam with amsgrad": Entry("moves", "amsgrad changes the denominator only. " + MOMENTUM),
+    "Adam with amsgrad": Entry("moves", "`amsgrad` changes the denominator only. " + MOMENTUM),
     "AdamW": Entry("moves", "Its moments move the entry, and its decay does so besides."),
     "Nadam": Entry("moves", MOMENTUM + " The gradient counts extra; what is left is small."),
     "Lion": Entry("moves", "It steps by the sign of a moving average: a full step every time."),
@@ -563,40 +563,42 @@ EXERCISES = [
         truth=adam_truth,
         parts={"value": 3, "robust": 1},
         hints=(
-            "Move both moments first: m towards g by 1 − beta1, v towards g² by 1 − beta2. The "
-            "step uses the new ones.",
+            "Move both moments first: `m` towards `g` by 1 − beta1, `v` towards g² by 1 − beta2. "
+            "The step uses the new ones.",
             "The averages start at zero and are too small at first. Keras puts both corrections "
             "into the step size: lr · √(1 − beta2**t) / (1 − beta1**t).",
-            "w − step · m / (√v + eps), with the new m and v and that step size; eps is added "
-            "after the root. Return w, m, v.",
+            "w − step · m / (√v + eps), with the new `m` and `v` and that step size; `eps` is "
+            "added after the root. Return `w, m, v`.",
         ),
         mistakes=(
             Mistake(
                 "bias correction",
-                "This is Adam without its bias correction. m and v start at zero and are too small "
-                "in the first steps; the factor √(1 − beta2**t) / (1 − beta1**t) makes up for it.",
+                "This is Adam without its bias correction. `m` and `v` start at zero and are too "
+                "small in the first steps; the factor √(1 − beta2**t) / (1 − beta1**t) makes up "
+                "for it.",
                 no_correction,
             ),
             Mistake(
                 "eps inside the root",
-                "You add eps before taking the root. Keras takes the root of v and adds eps then.",
+                "You add `eps` before taking the root. Keras takes the root of `v` and adds `eps` "
+                "then.",
                 eps_inside,
             ),
             Mistake(
                 "eps with the corrected moments",
-                "This is the paper's first form (PyTorch has it, too): eps is added to the root of "
-                "the corrected v. Keras corrects the step size and adds eps to the root of v "
-                "itself. With a small eps nobody sees the difference.",
+                "This is the paper's first form (PyTorch has it, too): `eps` is added to the root "
+                "of the corrected `v`. Keras corrects the step size and adds `eps` to the root of "
+                "`v` itself. With a small `eps` nobody sees the difference.",
                 eps_on_corrected,
             ),
             Mistake(
                 "old moments",
-                "The step uses m and v as they stood before. Move them first.",
+                "The step uses `m` and `v` as they stood before. Move them first.",
                 old_moments,
             ),
             Mistake(
                 "square forgotten",
-                "v is the average of the squared gradient; yours averages the gradient.",
+                "`v` is the average of the squared gradient; yours averages the gradient.",
                 square_forgotten,
             ),
         ),
@@ -611,9 +613,9 @@ EXERCISES = [
         parts={"value": 3, "robust": 1},
         tolerance=5.0,
         hints=(
-            "Put g = 0 into your adam_step and look what is left of each line.",
-            "With g = 0 the moments become beta1 · m and beta2 · v; the weight still moves by "
-            "them. Mind the sign: a step goes against m.",
+            "Put `g = 0` into your `adam_step` and look what is left of each line.",
+            "With `g = 0` the moments become beta1 · m and beta2 · v; the weight still moves by "
+            "them. Mind the sign: a step goes against `m`.",
             "−lr · √(1 − beta2**t) / (1 − beta1**t) · beta1 · m / (√(beta2 · v) + eps).",
         ),
         mistakes=(
@@ -625,29 +627,32 @@ EXERCISES = [
             ),
             Mistake(
                 "magnitude",
-                "This is the size of the drift without its direction. The weight moves against m.",
+                "This is the size of the drift without its direction. The weight moves against "
+                "`m`.",
                 lambda case: {"value": np.abs(drift_truth(case)["value"])},
             ),
             Mistake(
                 "moments after the step",
-                "You use m and v as given. The step decays them first, to beta1 · m and beta2 · v, "
-                "and then moves the weight by the decayed ones.",
+                "You use `m` and `v` as given. The step decays them first, to beta1 · m and beta2 "
+                "· v, and then moves the weight by the decayed ones.",
                 lambda case: {"value": _drifted(case, 1.0, 1.0)},
             ),
             Mistake(
                 "sign",
-                "The drift has the wrong sign: the weight goes on against m, as it did before.",
+                "The drift has the wrong sign: the weight goes on against `m`, as it did before.",
                 lambda case: {"value": -drift_truth(case)["value"]},
             ),
             Mistake(
                 "only m decayed",
-                "m is decayed in your formula, v is not. A zero gradient shrinks both.",
+                "`m` is decayed in your formula, `v` is not. A zero gradient shrinks both.",
                 lambda case: {"value": _drifted(case, case.inputs["beta1"], 1.0)},
             ),
         ),
         reread="The drift at zero gradient",
-        also="One whole Adam step from w = 0 with g = 0: the new w is the drift, with nothing "
-        "simplified by hand.",
+        also=(
+            "One whole Adam step from `w = 0` with `g = 0`: the new `w` is the drift, with "
+            "nothing simplified by hand."
+        ),
     ),
     table(
         "which_still_move",
@@ -683,12 +688,12 @@ EXERCISES = [
         parts={"frozen": 3, "thawed": 3, "robust": 1},
         probe="by_slots",
         hints=(
-            "optimizer.get_slot(variable, 'm') is a variable: read it, and assign to it. Before "
+            "`optimizer.get_slot(variable, 'm')` is a variable: read it, and assign to it. Before "
             "the first step it is None, and there is nothing to do.",
-            "Save copies of m and v and the mask. Then assign m with its frozen entries at zero: "
-            "tf.where(mask, m, zeros). v may stay; it only divides.",
-            "restore_slots: for 'm' and 'v' assign tf.where(mask, slot, saved copy), so that "
-            "active entries keep what they have learned in the meantime.",
+            "Save copies of `m` and `v` and the mask. Then assign `m` with its frozen entries at "
+            "zero: `tf.where(mask, m, zeros)`. `v` may stay; it only divides.",
+            "`restore_slots`: for `'m'` and `'v'` assign `tf.where(mask, slot, saved copy)`, so "
+            "that active entries keep what they have learned in the meantime.",
         ),
         mistakes=(
             Mistake(
@@ -699,28 +704,29 @@ EXERCISES = [
             ),
             Mistake(
                 "weights put back",
-                "The frozen entries move at every step of the freeze, and restore_slots puts them "
-                "back at its end. They are to stay: clear their first moments before the steps.",
+                "The frozen entries move at every step of the freeze, and `restore_slots` puts "
+                "them back at its end. They are to stay: clear their first moments before the "
+                "steps.",
                 _slots_mistake(clear=(), weights_back=True),
             ),
             Mistake(
                 "v cleared and m kept",
-                "You cleared v and kept m. Now the step is m / (0 + eps), an explosion. Clear m: "
-                "then the step is 0 / √v, which is zero.",
+                "You cleared `v` and kept `m`. Now the step is m / (0 + eps), an explosion. Clear "
+                "`m`: then the step is 0 / √v, which is zero.",
                 _slots_mistake(clear=("v",)),
             ),
             Mistake(
                 "nothing restored",
-                "The entries stay, but when they thaw their moments are gone. Put m and v of the "
-                "frozen entries back.",
+                "The entries stay, but when they thaw their moments are gone. Put `m` and `v` of "
+                "the frozen entries back.",
                 lambda case: _slots_mistake(("weights",), restore=())(case)
                 if case.part != "frozen"
                 else {},
             ),
             Mistake(
                 "v not restored",
-                "m comes back, v does not. While the gradient is zero v decays, so a thawed entry "
-                "takes too large a step. Save and restore both.",
+                "`m` comes back, `v` does not. While the gradient is zero `v` decays, so a thawed "
+                "entry takes too large a step. Save and restore both.",
                 _slots_mistake(("weights",), restore=("m",)),
             ),
             Mistake(
@@ -731,14 +737,16 @@ EXERCISES = [
             ),
             Mistake(
                 "no slots yet",
-                "Before the first step get_slot returns None: there is nothing to clear, and "
+                "Before the first step `get_slot` returns None: there is nothing to clear, and "
                 "nothing to restore later.",
                 raises="NoneType",
             ),
         ),
         reread="Freezing by the slots",
-        also="v may be cleared along with m: then the step is 0 / (0 + eps), zero as well. Both "
-        "are put back, so only the time between differs.",
+        also=(
+            "`v` may be cleared along with `m`: then the step is 0 / (0 + eps), zero as well. "
+            "Both are put back, so only the time between differs."
+        ),
     ),
     Exercise(
         id="frozen_step",
@@ -749,9 +757,10 @@ EXERCISES = [
         hints=(
             "Do not fight the optimizer's rule: let it make its step, and put back what must not "
             "have moved.",
-            "Before: copies of the variable and of every optimizer variable that has one entry per "
-            "weight (same shape; momentum, velocity, velocity_hat, average). Then apply_gradients.",
-            "After: v.assign(tf.where(mask, v, old)) for the variable and each of these slots. "
+            "Before: copies of the variable and of every optimizer variable that has one entry "
+            "per weight (same shape; momentum, velocity, `velocity_hat`, average). Then "
+            "`apply_gradients`.",
+            "After: `v.assign(tf.where(mask, v, old))` for the variable and each of these slots. "
             "The step counter and the learning rate are no slots; leave them alone.",
         ),
         mistakes=(
@@ -785,15 +794,18 @@ EXERCISES = [
             ),
             Mistake(
                 "mask not boolean",
-                "The mask also comes as 0 and 1, and tf.where wants bool: tf.cast(mask, tf.bool).",
+                "The mask also comes as 0 and 1, and `tf.where` wants bool: `tf.cast(mask, "
+                "tf.bool)`.",
                 raises=r"expected to be a bool|bool tensor|but is a float|to be a Tensor of type "
                 r"bool|cannot compute SelectV2",
             ),
         ),
         reread="Freezing by a snapshot",
-        also="The gradient may be masked first: tf.where(mask, gradient, "
-        "tf.zeros_like(gradient)). It matters only where a norm is taken over all entries, as with "
-        "clipnorm: the frozen gradients no longer count in it.",
+        also=(
+            "The gradient may be masked first: `tf.where(mask, gradient, "
+            "tf.zeros_like(gradient))`. It matters only where a norm is taken over all entries, "
+            "as with `clipnorm`: the frozen gradients no longer count in it."
+        ),
     ),
     Exercise(
         id="update_subset",
@@ -804,25 +816,25 @@ EXERCISES = [
         hints=(
             "A Keras 3 optimizer knows the variables it was built with and refuses others. Build "
             "it once with all of them.",
-            "Compare names without the ':0' on both sides, and compare them whole.",
-            "if not optimizer.built: optimizer.build(variables); then apply_gradients with the "
-            "pairs (gradient, variable) whose name is wanted.",
+            "Compare names without the `':0'` on both sides, and compare them whole.",
+            "`if not optimizer.built: optimizer.build(variables)`; then `apply_gradients` with "
+            "the pairs `(gradient, variable)` whose name is wanted.",
         ),
         mistakes=(
             Mistake(
                 "unbuilt optimizer",
                 "At its first call the optimizer was built with the subset alone, and later it "
-                "refuses every other variable. Call optimizer.build(variables) with all of them.",
+                "refuses every other variable. Call `optimizer.build(variables)` with all of them.",
                 raises="Unknown variable",
             ),
             Mistake(
                 "trainable flag alone",
-                "A tf.Variable's trainable flag cannot be set after it is made.",
+                "A `tf.Variable`'s `trainable` flag cannot be set after it is made.",
                 raises="has no setter|can't set attribute",
             ),
             Mistake(
                 "trainable flag alone",
-                "The trainable flag is read when a model collects its variables. An optimizer "
+                "The `trainable` flag is read when a model collects its variables. An optimizer "
                 "never looks at it: whatever pair you hand it moves.",
                 lambda case: subset_run(case, lambda name, names: True),
             ),
@@ -834,21 +846,21 @@ EXERCISES = [
             ),
             Mistake(
                 "part of a name",
-                "kernel_1 is also a part of kernel_10. Compare whole names.",
+                "`kernel_1` is also a part of `kernel_10`. Compare whole names.",
                 lambda case: subset_run(
                     case, lambda name, names: any(n.removesuffix(":0") in name for n in names)
                 ),
             ),
             Mistake(
                 "zeros taken off the name",
-                "rstrip(':0') takes off every : and 0 at the end: kernel_10 becomes kernel_1, and "
-                "moves with it. Take off the suffix ':0' alone.",
+                "`rstrip(':0')` takes off every `:` and `0` at the end: `kernel_10` becomes "
+                "`kernel_1`, and moves with it. Take off the suffix `':0'` alone.",
                 lambda case: subset_run(case, _stripped),
             ),
             Mistake(
                 "suffix of the name",
-                "No variable was chosen: a tf.Variable is called 'kernel:0', a keras variable "
-                "'kernel'. Take the ':0' off before you compare.",
+                "No variable was chosen: a `tf.Variable` is called `'kernel:0'`, a keras variable "
+                "`'kernel'`. Take the `':0'` off before you compare.",
                 raises="not enough values to unpack|No gradients provided",
             ),
         ),
@@ -863,33 +875,35 @@ EXERCISES = [
         parts={"value": 2, "robust": 1},
         tolerance=5.0,
         hints=(
-            "Start from m = v = 0 and put one gradient g into adam_step: m = (1 − beta1) · g, "
-            "v = (1 − beta2) · g². What does m / √v become?",
-            "The size of g cancels; its sign is the direction. Only the step size is left, and it "
-            "counts all the steps the optimizer has made, t + 1 of them.",
+            "Start from `m = v = 0` and put one gradient `g` into `adam_step`: m = (1 − beta1) · "
+            "g, v = (1 − beta2) · g². What does m / √v become?",
+            "The size of `g` cancels; its sign is the direction. Only the step size is left, and "
+            "it counts all the steps the optimizer has made, `t + 1` of them.",
             "lr · √(1 − beta2**(t + 1)) / (1 − beta1**(t + 1)) · (1 − beta1) / √(1 − beta2).",
         ),
         mistakes=(
             Mistake(
                 "lr",
-                "lr is the first step of an entry that was free from the start, when the bias "
-                "corrections fit. The counter is global: here they are those of step t + 1.",
+                "`lr` is the first step of an entry that was free from the start, when the bias "
+                "corrections fit. The counter is global: here they are those of step `t + 1`.",
                 lambda case: {"value": float(case.inputs["lr"])},
             ),
             Mistake(
                 "bias correction",
-                "The bias corrections of step t + 1 are missing.",
+                "The bias corrections of step `t + 1` are missing.",
                 uncorrected,
             ),
             Mistake(
                 "one step early",
-                "After t steps the next one has the number t + 1.",
+                "After `t` steps the next one has the number `t + 1`.",
                 lambda case: {"value": _thaw(case, case.inputs["t"])} if case.inputs["t"] else {},
             ),
         ),
         reread="The first step after the thaw",
-        also="With a number in place of algebra: any g, such as 2.0, then m = (1 - beta1) * g and "
-        "v = (1 - beta2) * g * g, and the step made of them. g cancels.",
+        also=(
+            "With a number in place of algebra: any `g`, such as 2.0, then `m = (1 - beta1) * g` "
+            "and `v = (1 - beta2) * g * g`, and the step made of them. `g` cancels."
+        ),
     ),
     Exercise(
         id="magnitude_mask",
@@ -900,10 +914,11 @@ EXERCISES = [
         hints=(
             "Sort the magnitudes of the flat weights and mark the first round(keep · n) places. A "
             "threshold cannot tell equal magnitudes apart; places can.",
-            "tf.math.top_k on the flat magnitudes returns the places, and among equals the lower "
-            "one first. tf.argsort with stable=True on minus the magnitudes does so, too.",
-            "Scatter True to these places (tf.tensor_scatter_nd_update on zeros of type bool, or a "
-            "one_hot and any), then reshape to the weights' shape.",
+            "`tf.math.top_k` on the flat magnitudes returns the places, and among equals the "
+            "lower one first. `tf.argsort` with `stable=True` on minus the magnitudes does so, "
+            "too.",
+            "Scatter True to these places (`tf.tensor_scatter_nd_update` on zeros of type bool, "
+            "or a `one_hot` and `any`), then reshape to the weights' shape.",
         ),
         mistakes=(
             Mistake(
@@ -913,7 +928,7 @@ EXERCISES = [
             ),
             Mistake(
                 "fraction of the wrong end",
-                "keep is the fraction that stays. You prune that fraction.",
+                "`keep` is the fraction that stays. You prune that fraction.",
                 pruned_fraction,
             ),
             Mistake(
@@ -929,18 +944,21 @@ EXERCISES = [
             ),
             Mistake(
                 "another rounding",
-                "The count is off by one. Python's round takes the nearest whole number, and of "
+                "The count is off by one. Python's `round` takes the nearest whole number, and of "
                 "two equally near ones the even one.",
                 another_rounding,
             ),
             Mistake(
                 "mask of numbers",
-                "The right entries, as numbers. A bool tensor is asked: tf.where takes no other.",
+                "The right entries, as numbers. A bool tensor is asked: `tf.where` takes no other.",
                 lambda case: {"dtype": Either("float32", "float64", "int32", "int64")},
             ),
         ),
         reread="Pruning, then fine-tuning",
-        also="By places instead of ranks: the first round(keep * n) places of the stable argsort, "
-        "made into a mask by tf.one_hot(places, n, True, False) and tf.reduce_any over axis 0.",
+        also=(
+            "By places instead of ranks: the first `round(keep * n)` places of the stable "
+            "argsort, made into a mask by `tf.one_hot(places, n, True, False)` and "
+            "`tf.reduce_any` over axis 0."
+        ),
     ),
 ]  # fmt: skip

@@ -677,8 +677,9 @@ FORMS = Mistake(
 )
 NO_PATH = Mistake(
     "none for a linear function",
-    "The gradient of a linear f is a constant, so no path leads from it back to x, and the tape "
-    'returns None. Its second derivative is zero: use unconnected_gradients="zero" or zeros.',
+    "The gradient of a linear `f` is a constant, so no path leads from it back to `x`, and the "
+    'tape returns None. Its second derivative is zero: use `unconnected_gradients="zero"` or '
+    "zeros.",
     of_linear,
 )
 
@@ -696,12 +697,12 @@ EXERCISES = [
         truth=jacobian_truth,
         parts={"value": 3, "robust": 1},
         hints=(
-            "Row i of the Jacobian is the gradient of the i-th entry of y = f(x). Flatten y inside "
-            "the tape, and ask a persistent tape for the gradient of each entry.",
-            "The entries must be made inside the tape: flat = tf.reshape(f(x), [-1]), then "
-            "tf.unstack(flat). Outside it they are not recorded.",
-            'rows = [tape.gradient(e, x, unconnected_gradients="zero") for e in entries]; stack '
-            "them and reshape to y.shape + x.shape.",
+            "Row i of the Jacobian is the gradient of the i-th entry of `y = f(x)`. Flatten `y` "
+            "inside the tape, and ask a persistent tape for the gradient of each entry.",
+            "The entries must be made inside the tape: `flat = tf.reshape(f(x), [-1])`, then "
+            "`tf.unstack(flat)`. Outside it they are not recorded.",
+            '`rows = [tape.gradient(e, x, unconnected_gradients="zero") for e in entries]`; stack '
+            "them and reshape to `y.shape + x.shape`.",
         ),
         mistakes=(
             Mistake(
@@ -712,20 +713,22 @@ EXERCISES = [
             ),
             Mistake(
                 "gradient of the sum",
-                "tape.gradient of a whole y sums over its entries. One gradient per entry is "
+                "`tape.gradient` of a whole `y` sums over its entries. One gradient per entry is "
                 "asked.",
                 summed_targets,
             ),
             Mistake(
                 "none for an unconnected target",
-                "f does not depend on x here, and tape.gradient returns None. The Jacobian is "
-                'zero: unconnected_gradients="zero".',
+                "`f` does not depend on `x` here, and `tape.gradient` returns None. The Jacobian "
+                'is zero: `unconnected_gradients="zero"`.',
                 raises="None|convert a value",
             ),
         ),
         reread="One row at a time",
-        also="With a one-hot upstream gradient e of y's shape: tape.gradient(y, x, "
-        "output_gradients=e). Then nothing has to be unstacked inside the tape.",
+        also=(
+            "With a one-hot upstream gradient `e` of `y`'s shape: `tape.gradient(y, x, "
+            "output_gradients=e)`. Then nothing has to be unstacked inside the tape."
+        ),
     ),
     Exercise(
         id="kernel_jacobian",
@@ -734,8 +737,8 @@ EXERCISES = [
         parts={"value": 2, "robust": 1},
         probe="kernel_jacobian",
         hints=(
-            "layer.kernel is a variable; the tape watches it by itself. Call the layer inside.",
-            "tape.jacobian(y, layer.kernel) has the shape of y, then that of the kernel.",
+            "`layer.kernel` is a variable; the tape watches it by itself. Call the layer inside.",
+            "`tape.jacobian(y, layer.kernel)` has the shape of `y`, then that of the kernel.",
         ),
         mistakes=(
             Mistake(
@@ -753,26 +756,29 @@ EXERCISES = [
             ),
             Mistake(
                 "gradient of the sum",
-                "This is tape.gradient: the Jacobian, summed over its target axes. Use "
-                "tape.jacobian.",
+                "This is `tape.gradient`: the Jacobian, summed over its target axes. Use "
+                "`tape.jacobian`.",
                 kernel_summed,
             ),
             Mistake(
                 "another source",
                 "These are derivatives to the input, or only the blocks that are not zero. The "
-                "whole Jacobian to layer.kernel is asked.",
+                "whole Jacobian to `layer.kernel` is asked.",
                 kernel_outputs,
             ),
             Mistake(
                 "outputs taken apart",
                 "You take each output for a function of its own column of the kernel. That holds "
-                "for tanh and the like; softmax mixes the columns. tape.jacobian makes no guess.",
+                "for `tanh` and the like; `softmax` mixes the columns. `tape.jacobian` makes no "
+                "guess.",
                 kernel_apart,
             ),
         ),
         reread="tape.jacobian",
-        also="A list of sources gives a list: tape.jacobian(y, layer.trainable_variables)[0], "
-        "which makes the bias's Jacobian besides.",
+        also=(
+            "A list of sources gives a list: `tape.jacobian(y, layer.trainable_variables)[0]`, "
+            "which makes the bias's Jacobian besides."
+        ),
     ),
     Exercise(
         id="per_example_jacobian",
@@ -781,10 +787,11 @@ EXERCISES = [
         parts={"value": 2, "memory": 2, "robust": 1},
         probe="per_example",
         hints=(
-            "Row b of y depends on row b of x only. So the gradient of the sum over the batch of "
-            "output o holds row o of every example's Jacobian at once.",
-            "There is a tape method that does this: it takes y and x and returns (b, outs, ins).",
-            "tape.batch_jacobian(y, x). By hand: one tape.gradient for each column y[:, o], "
+            "Row b of `y` depends on row b of `x` only. So the gradient of the sum over the batch "
+            "of output o holds row o of every example's Jacobian at once.",
+            "There is a tape method that does this: it takes `y` and `x` and returns (b, outs, "
+            "ins).",
+            "`tape.batch_jacobian(y, x)`. By hand: one `tape.gradient` for each column `y[:, o]`, "
             "stacked along axis 1.",
         ),
         mistakes=(
@@ -807,9 +814,11 @@ EXERCISES = [
             ),
         ),
         reread="A batch of Jacobians",
-        also="One gradient per output: unstack the columns of y inside a persistent tape, and "
-        "stack tape.gradient(column, x) along axis 1. A loop over outs, where batch_jacobian is "
-        "vectorised.",
+        also=(
+            "One gradient per output: unstack the columns of `y` inside a persistent tape, and "
+            "stack `tape.gradient(column, x)` along axis 1. A loop over outs, where "
+            "`batch_jacobian` is vectorised."
+        ),
     ),
     Exercise(
         id="rows_are_independent",
@@ -822,8 +831,8 @@ EXERCISES = [
             "at the blocks that join different examples.",
             "Move the batch axes together, and take the largest magnitude where they differ. "
             "Compare it with something below 1e-4.",
-            "J = tape.jacobian(y, x), None counts as zeros; off = tf.einsum('bocj->bcoj', J) where "
-            "b is not c; return bool(max |off| < 1e-5).",
+            "`J = tape.jacobian(y, x)`, None counts as zeros; `off = tf.einsum('bocj->bcoj', J)` "
+            "where b is not c; `return bool(max |off| < 1e-5)`.",
         ),
         mistakes=(
             Mistake(
@@ -846,8 +855,11 @@ EXERCISES = [
             ),
         ),
         reread="Where the shortcut lies",
-        also="Without a tape: move one entry of x at a time, and look whether another row of f(x) "
-        "changes. That is one call of f per entry, and measures changes, not derivatives.",
+        also=(
+            "Without a tape: move one entry of `x` at a time, and look whether another row of "
+            "`f(x)` changes. That is one call of `f` per entry, and measures changes, not "
+            "derivatives."
+        ),
     ),
     Exercise(
         id="hessian",
@@ -858,25 +870,28 @@ EXERCISES = [
         hints=(
             "The Hessian is the Jacobian of the gradient: an inner tape for the gradient, and the "
             "outer one recording it.",
-            "Take the inner gradient inside the outer tape's block, and the jacobian after it.",
-            'outer.jacobian(g, x, unconnected_gradients="zero"), and watch x on both tapes.',
+            "Take the inner gradient inside the outer tape's block, and the `jacobian` after it.",
+            '`outer.jacobian(g, x, unconnected_gradients="zero")`, and watch `x` on both tapes.',
         ),
         mistakes=(
             Mistake(
                 "gradient of a sum",
-                "outer.gradient sums the rows of the Hessian. For all of it use outer.jacobian.",
+                "`outer.gradient` sums the rows of the Hessian. For all of it use "
+                "`outer.jacobian`.",
                 hessian_summed,
             ),
             NO_PATH,
             Mistake(
                 "flattened",
-                "The numbers are right, as an (n, n) matrix. Asked is x.shape + x.shape.",
+                "The numbers are right, as an (n, n) matrix. Asked is `x.shape + x.shape`.",
                 hessian_flat,
             ),
         ),
         reread="The Hessian",
-        also="Row by row: a persistent outer tape, the flattened gradient unstacked inside it, "
-        "and one outer.gradient per entry. Slower than jacobian, which is vectorised.",
+        also=(
+            "Row by row: a persistent outer tape, the flattened gradient unstacked inside it, and "
+            "one `outer.gradient` per entry. Slower than `jacobian`, which is vectorised."
+        ),
     ),
     Exercise(
         id="hessian_matrix",
@@ -887,10 +902,10 @@ EXERCISES = [
         hints=(
             "The gradient is a list with one tensor per variable. Flatten and join it inside the "
             "outer tape, to one vector of n entries.",
-            "The outer jacobian of that vector to the list gives one block of columns per "
+            "The outer `jacobian` of that vector to the list gives one block of columns per "
             "variable: n rows, then the variable's shape.",
-            "joined = tf.concat([tf.reshape(g, [-1]) for g in grads], 0); blocks = "
-            'outer.jacobian(joined, variables, unconnected_gradients="zero"); reshape each to '
+            "`joined = tf.concat([tf.reshape(g, [-1]) for g in grads], 0)`; `blocks = "
+            'outer.jacobian(joined, variables, unconnected_gradients="zero")`; reshape each to '
             "(n, -1) and join along axis 1.",
         ),
         mistakes=(
@@ -908,20 +923,22 @@ EXERCISES = [
             ),
             Mistake(
                 "column-major",
-                "A matrix was flattened along its columns. tf.reshape runs along the rows.",
+                "A matrix was flattened along its columns. `tf.reshape` runs along the rows.",
                 column_major,
             ),
             Mistake(
                 "none for an unconnected block",
                 "Two variables that never meet have no mixed derivative on the tape: None, where "
-                'zeros belong. Use unconnected_gradients="zero".',
+                'zeros belong. Use `unconnected_gradients="zero"`.',
                 raises="None|convert a value",
             ),
         ),
         reread="Several variables, one matrix",
-        also="Block by block, with a persistent outer tape: outer.jacobian(g, q, "
-        'unconnected_gradients="zero") for every pair of variables, each reshaped to a matrix. '
-        "More calls, and nothing to join inside the tape.",
+        also=(
+            "Block by block, with a persistent outer tape: `outer.jacobian(g, q, "
+            'unconnected_gradients="zero")` for every pair of variables, each reshaped to a '
+            "matrix. More calls, and nothing to join inside the tape."
+        ),
     ),
     Exercise(
         id="newton_step",
@@ -932,15 +949,15 @@ EXERCISES = [
         tolerance=20.0,
         hints=(
             "A linear system has a matrix and a vector. Reshape the Hessian to (n, n) and the "
-            "gradient to (n, 1), n being the number of entries of x.",
-            "Add damping * tf.eye(n, dtype=x.dtype) to the matrix; then tf.linalg.solve.",
-            "x - tf.reshape(tf.linalg.solve(H + damping * I, g), x.shape).",
+            "gradient to (n, 1), n being the number of entries of `x`.",
+            "Add `damping * tf.eye(n, dtype=x.dtype)` to the matrix; then `tf.linalg.solve`.",
+            "`x - tf.reshape(tf.linalg.solve(H + damping * I, g), x.shape)`.",
         ),
         mistakes=(
             Mistake(
                 "inverse of the unflattened",
                 "You inverted the last two axes of the unflattened Hessian. The matrix to invert "
-                "has one row per entry of x: reshape to (n, n) first.",
+                "has one row per entry of `x`: reshape to (n, n) first.",
                 unflattened,
             ),
             Mistake(
@@ -951,19 +968,20 @@ EXERCISES = [
             ),
             Mistake(
                 "damping forgotten",
-                "damping is not added to the diagonal. Where the Hessian is singular there is no "
-                "step without it.",
+                "`damping` is not added to the diagonal. Where the Hessian is singular there is "
+                "no step without it.",
                 damping_forgotten,
             ),
             Mistake(
                 "damping forgotten",
-                "The Hessian is singular here, and damping was to save it: add it to the diagonal.",
+                "The Hessian is singular here, and `damping` was to save it: add it to the "
+                "diagonal.",
                 raises="not invertible",
             ),
             Mistake(
                 "damping everywhere",
-                "damping was added to every entry of the Hessian. It belongs on the diagonal: "
-                "damping times the identity.",
+                "`damping` was added to every entry of the Hessian. It belongs on the diagonal: "
+                "`damping` times the identity.",
                 damping_everywhere,
             ),
             Mistake(
@@ -984,8 +1002,11 @@ EXERCISES = [
             ),
         ),
         reread="A step of Newton's",
-        also="tf.linalg.lu_solve(*tf.linalg.lu(h), g), h being the damped matrix. By Cholesky it "
-        "takes less work, where all eigenvalues of h are positive; here one may be negative.",
+        also=(
+            "`tf.linalg.lu_solve(*tf.linalg.lu(h), g)`, `h` being the damped matrix. By Cholesky "
+            "it takes less work, where all eigenvalues of `h` are positive; here one may be "
+            "negative."
+        ),
     ),
     Exercise(
         id="hvp",
@@ -994,29 +1015,33 @@ EXERCISES = [
         parts={"value": 3, "memory": 2, "robust": 1},
         probe="hvp",
         hints=(
-            "H v is the gradient of the number g·v, g being the gradient of f. No matrix occurs.",
-            "Take g inside the outer tape. Then outer.gradient(g, x, output_gradients=v) is "
+            "H v is the gradient of the number g·v, `g` being the gradient of `f`. No matrix "
+            "occurs.",
+            "Take `g` inside the outer tape. Then `outer.gradient(g, x, output_gradients=v)` is "
             "exactly the gradient of the sum of g · v.",
-            'Add unconnected_gradients="zero" for linear f, and watch x on both tapes.',
+            'Add `unconnected_gradients="zero"` for linear `f`, and watch `x` on both tapes.',
         ),
         mistakes=(
             FORMS,
             NO_PATH,
             Mistake(
                 "first derivative only",
-                "This is the gradient times v. One more derivative is asked.",
+                "This is the gradient times `v`. One more derivative is asked.",
                 lambda case: {"value": gradient_times_v(case)},
             ),
             Mistake(
                 "row sums times v",
-                "You took the gradient of the gradient's sum, and multiplied by v afterwards. v "
-                "must weigh the gradient before the second derivative.",
+                "You took the gradient of the gradient's sum, and multiplied by `v` afterwards. "
+                "`v` must weigh the gradient before the second derivative.",
                 lambda case: {"value": row_sums_times_v(case)},
             ),
         ),
         reread="The product without the matrix",
-        also="Forward over reverse: tf.autodiff.ForwardAccumulator(x, v) in place of the outer "
-        "tape, then forward.jvp(g). For a linear f it gives None, which has to become zeros.",
+        also=(
+            "Forward over reverse: `tf.autodiff.ForwardAccumulator(x, v)` in place of the outer "
+            "tape, then `forward.jvp(g)`. For a linear `f` it gives None, which has to become "
+            "zeros."
+        ),
     ),
     Exercise(
         id="hessian_norm",
@@ -1026,17 +1051,18 @@ EXERCISES = [
         parts={"value": 3, "robust": 1},
         tolerance=10.0,
         hints=(
-            "Write a small function g(point) that watches the point, computes f(point) and takes "
-            "the gradient. The tape must see f at that point.",
-            "For each z: (g(x + h*z) - g(x - h*z)) / (2*h), with brackets around the difference.",
-            "Sum the squares over the entries of x, take the mean over the directions, then the "
+            "Write a small function `g(point)` that watches the `point`, computes `f(point)` and "
+            "takes the gradient. The tape must see `f` at that point.",
+            "For each `z`: `(g(x + h*z) - g(x - h*z)) / (2*h)`, with brackets around the "
+            "difference.",
+            "Sum the squares over the entries of `x`, take the mean over the directions, then the "
             "root.",
         ),
         mistakes=(
             Mistake(
                 "gradient is None",
-                "The value was computed at x, and the gradient asked at x + h·z, which it does not "
-                "depend on. Compute f anew at the moved point, inside the tape.",
+                "The value was computed at `x`, and the gradient asked at x + h·z, which it does "
+                "not depend on. Compute `f` anew at the moved point, inside the tape.",
                 raises="NoneType|None values",
             ),
             Mistake(
@@ -1068,7 +1094,7 @@ EXERCISES = [
             ),
         ),
         reread="How large is the Hessian",
-        also="tf.norm(d) ** 2 in place of the sum of squares, the same but for the last digits.",
+        also="`tf.norm(d) ** 2` in place of the sum of squares, the same but for the last digits.",
     ),
     Exercise(
         id="hutchinson_trace",
@@ -1078,8 +1104,8 @@ EXERCISES = [
         probe="hutchinson",
         hints=(
             "zᵀHz needs one Hessian-vector product per probe, no matrix.",
-            "For each z of tf.unstack(probes): tf.reduce_sum(z * H z), where H z comes from two "
-            "tapes as in hvp. Then the mean.",
+            "For each `z` of `tf.unstack(probes)`: `tf.reduce_sum(z * H z)`, where H z comes from "
+            "two tapes as in `hvp`. Then the mean.",
         ),
         mistakes=(
             FORMS,
@@ -1103,14 +1129,16 @@ EXERCISES = [
             ),
             Mistake(
                 "none for a linear function",
-                "The gradient of a linear f is not connected to x, and the second derivative comes "
-                'as None. It is zero: unconnected_gradients="zero".',
+                "The gradient of a linear `f` is not connected to `x`, and the second derivative "
+                'comes as None. It is zero: `unconnected_gradients="zero"`.',
                 raises="NoneType|None values",
             ),
         ),
         reread="The trace from a few probes",
-        also="The product first: hz = outer.gradient(g, x, output_gradients=z, "
-        'unconnected_gradients="zero"), then tf.reduce_sum(z * hz).',
+        also=(
+            "The product first: `hz = outer.gradient(g, x, output_gradients=z, "
+            'unconnected_gradients="zero")`, then `tf.reduce_sum(z * hz)`.'
+        ),
     ),
     Exercise(
         id="input_gradient_penalty",
@@ -1120,12 +1148,12 @@ EXERCISES = [
         probe="penalty",
         tolerance=10.0,
         hints=(
-            "Two tapes: the inner one watches x and gives the input gradient, the outer one gives "
-            "the gradients of its norm to the variables.",
+            "Two tapes: the inner one watches `x` and gives the input gradient, the outer one "
+            "gives the gradients of its norm to the variables.",
             "Everything up to the norm must happen inside the outer tape's block: the inner "
-            "gradient, and tf.norm of it.",
-            "with outer: with inner: watch x, loss; then g = inner.gradient(loss, x); size = "
-            "tf.norm(g). After the block: outer.gradient(size, model.trainable_variables).",
+            "gradient, and `tf.norm` of it.",
+            "`with outer: with inner:` watch `x`, loss; then `g = inner.gradient(loss, x)`; `size "
+            "= tf.norm(g)`. After the block: `outer.gradient(size, model.trainable_variables)`.",
         ),
         mistakes=(
             Mistake(
@@ -1136,7 +1164,7 @@ EXERCISES = [
             ),
             Mistake(
                 "norm of each row",
-                "You took the norm of each row and added or averaged. One norm over all of x is "
+                "You took the norm of each row and added or averaged. One norm over all of `x` is "
                 "asked.",
                 by_row,
             ),
@@ -1153,12 +1181,15 @@ EXERCISES = [
             Mistake(
                 "gradient of the loss",
                 "These are the gradients of the loss itself. Asked are those of the norm of its "
-                "gradient to x.",
+                "gradient to `x`.",
                 of_the_loss,
             ),
         ),
         reread="A gradient in the loss",
-        also="One persistent tape can do both, if tape.gradient(loss, x) and its norm stand "
-        "inside its own block: then it records the gradient, too, which is what is wanted here.",
+        also=(
+            "One persistent tape can do both, if `tape.gradient(loss, x)` and its norm stand "
+            "inside its own block: then it records the gradient, too, which is what is wanted "
+            "here."
+        ),
     ),
 ]

@@ -90,17 +90,18 @@ NUMERIC = Exercise(
     parts={"value": 9, "robust": 5},
     probe="differences",
     hints=(
-        "One entry of x at a time: move it up by h, then down by h, and leave the others alone.",
-        "What is differentiated is one number, the sum of upstream · f(x). Cast x and upstream to "
-        "float64 before anything else.",
+        "One entry of `x` at a time: move it up by `h`, then down by `h`, and leave the others "
+        "alone.",
+        "What is differentiated is one number, the sum of upstream · f(x). Cast `x` and "
+        "`upstream` to float64 before anything else.",
         "For each index i: (total(x + h·e) − total(x − h·e)) / (2·h), e zero everywhere but at i, "
-        "total(x) = np.sum(upstream * f(x)). Collect the slopes in an array of x's shape.",
+        "`total(x) = np.sum(upstream * f(x))`. Collect the slopes in an array of `x`'s shape.",
     ),
     mistakes=(
         Mistake(
             "not the quotient",
             "This is the derivative itself, or a quotient with another step. Asked are the "
-            "differences with the h that your function is given.",
+            "differences with the `h` that your function is given.",
             derivative,
         ),
         Mistake(
@@ -111,31 +112,31 @@ NUMERIC = Exercise(
         ),
         Mistake(
             "divided by h",
-            "From x − h to x + h the distance is 2h. You divided by h.",
+            "From x − h to x + h the distance is 2h. You divided by `h`.",
             lambda case: {"value": 2 * quotient(case)},
         ),
         Mistake(
             "upstream lost",
-            "This is the gradient of the plain sum of f. Weigh every output with its upstream "
+            "This is the gradient of the plain sum of `f`. Weigh every output with its upstream "
             "gradient before you sum.",
             lambda case: {"value": quotient(case, ones=True)},
         ),
         Mistake(
             "entries moved together",
-            "You move all entries of x at once. That gives one slope along the diagonal, not one "
-            "per entry: right only for functions that work entry by entry.",
+            "You move all entries of `x` at once. That gives one slope along the diagonal, not "
+            "one per entry: right only for functions that work entry by entry.",
             together,
         ),
         Mistake(
             "result narrowed",
             "The differences are right, but they come in float32. Asked is a result in float64, "
-            "for every dtype of x.",
+            "for every dtype of `x`.",
             lambda case: _narrow(case, value=quotient(case)),
         ),
         Mistake(
             "single precision",
             "The differences are taken in float32, which keeps seven digits: nearly all of them "
-            "are lost in f(x + h) − f(x − h). Cast x to float64 first.",
+            "are lost in f(x + h) − f(x − h). Cast `x` to float64 first.",
             _narrow,
         ),
     ),
@@ -190,23 +191,23 @@ STEP = Exercise(
     probe="regime",
     hints=(
         "Two errors pull in opposite directions: the formula's own error grows like h², the "
-        "rounding of f(x ± h) is divided by h. Where do they meet?",
-        "They meet near the cube root of the dtype's precision, np.finfo(dtype).eps, times the "
-        "size of x.",
-        "x.dtype.as_numpy_dtype is the NumPy dtype. The step is its eps to the power 1/3, times "
-        "the larger of 1 and the largest |x|.",
+        "rounding of f(x ± h) is divided by `h`. Where do they meet?",
+        "They meet near the cube root of the dtype's precision, `np.finfo(dtype).eps`, times the "
+        "size of `x`.",
+        "`x.dtype.as_numpy_dtype` is the NumPy dtype. The step is its `eps` to the power 1/3, "
+        "times the larger of 1 and the largest |x|.",
     ),
     mistakes=(
         Mistake(
             "one step for every dtype",
             "In float32 rounding is nine orders larger than in float64: the step must follow the "
-            "dtype of x.",
+            "dtype of `x`.",
             lambda case: _too_small(case.dtype == "float32"),
         ),
         Mistake(
             "scale ignored",
             "At x = 70,000 the neighbouring numbers lie further apart than near 1: scale the step "
-            "with the size of x.",
+            "with the size of `x`.",
             lambda case: _too_small(_far(case)),
         ),
         Mistake(
@@ -217,19 +218,19 @@ STEP = Exercise(
         ),
         Mistake(
             "step too large",
-            "The step is so large that the bend of f shows: the error of the formula itself, "
+            "The step is so large that the bend of `f` shows: the error of the formula itself, "
             "which grows like h², is what you see.",
             lambda case: {"regime": "too large"},
         ),
         Mistake(
             "one step for all",
-            "In float64 and near x = 1 this step is too large; it is not too large everywhere. The "
-            "step must follow the dtype of x and its size.",
+            "In float64 and near x = 1 this step is too large; it is not too large everywhere. "
+            "The step must follow the dtype of `x` and its size.",
             _one_for_all,
         ),
         Mistake(
             "not one number",
-            "One positive float is asked, one step for the whole of x.",
+            "One positive float is asked, one step for the whole of `x`.",
             lambda case: {"regime": "no step"},
         ),
     ),
@@ -247,14 +248,14 @@ REPORT = table(
     {
         "floor: tape": Entry(0, "The tape gives None; the checker writes zeros in its place."),
         "floor: differences at 1.0": Entry(512, _NEW),
-        "floor: differences at 1.5": Entry(0, "Between the jumps floor is flat."),
+        "floor: differences at 1.5": Entry(0, "Between the jumps `floor` is flat."),
         "straight-through: tape": Entry(1, "The rule passes the upstream gradient on unchanged."),
         "straight-through: error at 1.0": Entry(511, "|1 − 512|: the rule against the jump."),
         "straight-through: error at 1.5": Entry(
             1, "|1 − 0|. The rule is meant to differ from the derivative, and the checker says so."
         ),
         "detour: tape": Entry(
-            0, "x − (x − floor x): the two paths to x carry +1 and −1, and floor carries nothing."
+            0, "x − (x − floor x): the two paths to `x` carry +1 and −1, and floor carries nothing."
         ),
         "detour: error at 1.0": Entry(512, "|0 − 512|: zero against the jump."),
         "detour: error at 1.5": Entry(0, "|0 − 0|. A dead gradient passes the check here."),
@@ -264,14 +265,14 @@ REPORT = table(
         "old report: override, none near": Entry(1, "|1 − 0|: flat, and a gradient of one."),
         "why it changed from run to run": Entry(
             "random input",
-            "Without x_init_value the old checker fed 350 random numbers in place of the ones in "
-            "the program; in about every second run one of them lay close enough to 0 or 1.",
+            "Without `x_init_value` the old checker fed 350 random numbers in place of the ones "
+            "in the program; in about every second run one of them lay close enough to 0 or 1.",
         ),
     },
     (0, 1, 499, 500, 511, 512, "random input", "rounding", "race between threads"),
     hints=(
-        "The new checker moves x by 2⁻¹⁰ to either side. What does a jump of height 1 between the "
-        "two places look like as a slope?",
+        "The new checker moves `x` by 2⁻¹⁰ to either side. What does a jump of height 1 between "
+        "the two places look like as a slope?",
         "error means |tape − differences|. The detour's two paths cancel, so its tape side is not "
         "1. The old checker used 0.001 for the step: 1 / (2 · 0.001).",
         "New: 512 across a jump, 0 elsewhere; so floor 0/512/0, straight-through 1/511/1, detour "
@@ -509,15 +510,16 @@ CHECKER = Exercise(
         "because": {f"entry:{n}": why for n, (_, _, why) in PLANTED.items()},
     },
     hints=(
-        "Draw a random upstream gradient of f(x)'s shape. Compare the tape's gradient under it "
+        "Draw a random upstream gradient of `f(x)`'s shape. Compare the tape's gradient under it "
         "with the differences of Σ upstream · f, entry by entry.",
         "Before any number is compared: None is right only where the differences are zero; an "
-        "IndexedSlices becomes a tensor by tf.convert_to_tensor; the shape must be x's shape.",
+        "`IndexedSlices` becomes a tensor by `tf.convert_to_tensor`; the shape must be `x`'s "
+        "shape.",
         "Make the tolerance follow the numbers: 1e-4 times the largest difference, plus what "
         "rounding does, about 1e-15 · max|f| / h. Ask `error <= tolerance`, never "
         "`not error > tolerance`, so that NaN fails.",
-        "The second order is the same check once more, applied to g(x) = the tape's gradient of f "
-        "at x under a fixed upstream: return compare(f, x) and compare(g, x).",
+        "The second order is the same check once more, applied to g(x) = the tape's gradient of "
+        "`f` at `x` under a fixed upstream: `return compare(f, x) and compare(g, x)`.",
     ),
     mistakes=(
         Mistake(
@@ -594,8 +596,8 @@ CHECKER = Exercise(
         ),
         Mistake(
             "slices not expected",
-            "A gradient can come as tf.IndexedSlices (tf.gather gives that). "
-            "tf.convert_to_tensor makes a tensor of it.",
+            "A gradient can come as `tf.IndexedSlices` (`tf.gather` gives that). "
+            "`tf.convert_to_tensor` makes a tensor of it.",
             raises="IndexedSlices",
         ),
     ),
@@ -739,10 +741,10 @@ SUSPECTS = Exercise(
         "because": {f"entry:{name}": _why(name) for name in RIGHT},
     },
     hints=(
-        "Let your checker go through OPERATIONS: each entry holds a function and the point at "
+        "Let your checker go through `OPERATIONS`: each entry holds a function and the point at "
         "which to ask.",
-        "[name for name, (f, x) in OPERATIONS.items() if not gradient_check(f, x)]. An exception "
-        "on the way counts as a failure of the operation only if the tape raised it.",
+        "`[name for name, (f, x) in OPERATIONS.items() if not gradient_check(f, x)]`. An "
+        "exception on the way counts as a failure of the operation only if the tape raised it.",
         "Without a checker of your own compare by eye: for each name the tape's gradient, None "
         "and shape included, against the differences, and then the same for the gradient's own "
         "gradient. Seven of the twelve fail in TensorFlow 2.21, one of them in the second order "
@@ -779,10 +781,13 @@ SUSPECTS = Exercise(
             lambda case: _told(FAULTY_IN_2_21),
         ),
     ),
-    also="Your numeric_gradient finds those that fail in the first order in one line, a None "
-    "becoming a NaN: `[name for name, (f, x) in OPERATIONS.items() if not np.allclose(np.array("
-    "sum_gradient(f, x), float), numeric_gradient(f, x, tf.ones_like(f(x)), 1e-5), 1e-4, 1e-6)]`. "
-    "For the second order put the tape's gradient in the place of f.",
+    also=(
+        "Your `numeric_gradient` finds those that fail in the first order in one line, a None "
+        "becoming a NaN: `[name for name, (f, x) in OPERATIONS.items() if not "
+        "np.allclose(np.array(sum_gradient(f, x), float), numeric_gradient(f, x, "
+        "tf.ones_like(f(x)), 1e-5), 1e-4, 1e-6)]`. For the second order put the tape's gradient "
+        "in the place of `f`."
+    ),
     reread="A fault in TensorFlow",
 )
 
@@ -886,13 +891,13 @@ EXPLAINS = Exercise(
     parts={"value": 6, "robust": 4},
     probe="explains",
     hints=(
-        "For one point x: the quotients (f(x + h + noise) − f(x − h + noise)) / 2h are k numbers. "
-        "Their mean estimates the slope of the averaged function.",
+        "For one point `x`: the quotients (f(x + h + noise) − f(x − h + noise)) / 2h are `k` "
+        "numbers. Their mean estimates the slope of the averaged function.",
         "The standard error of that mean is the quotients' standard deviation over √k. Compare "
-        "|mean − surrogate(x)| with 5 of these, at each of the 50 points.",
-        "x = np.linspace(-3, 3, 50)[:, None], h = 0.05, noise[None, :]: one array (50, k) of "
-        "quotients; mean and std along axis 1; np.all(|mean − surrogate(x)| <= 5·std/√k + 1e-6). "
-        "The 1e-6 is for points where no sample reaches a jump.",
+        "`|mean − surrogate(x)|` with 5 of these, at each of the 50 points.",
+        "`x = np.linspace(-3, 3, 50)[:, None]`, `h = 0.05`, `noise[None, :]`: one array (50, k) "
+        "of quotients; `mean` and `std` along axis 1; `np.all(|mean − surrogate(x)| <= 5·std/√k + "
+        "1e-6)`. The `1e-6` is for points where no sample reaches a jump.",
     ),
     # Those that are wrong of few pairs first: a name fits where nothing else was wrong.
     mistakes=(
@@ -904,7 +909,7 @@ EXPLAINS = Exercise(
         Mistake(
             "tolerance too wide",
             "Your function says True to a surrogate that is 7 standard errors off near −3 and 3. "
-            "The standard error comes from the k quotients: their standard deviation over √k.",
+            "The standard error comes from the `k` quotients: their standard deviation over √k.",
             _wrong_on(FLAT),
         ),
         Mistake(
@@ -933,7 +938,7 @@ EXPLAINS = Exercise(
         ),
         Mistake(
             "standard deviation for standard error",
-            "Your tolerance is the spread of single samples. The mean of k samples spreads less "
+            "Your tolerance is the spread of single samples. The mean of `k` samples spreads less "
             "by √k: divide by it.",
             _wrong_on(NOTCHES, FLAT, ALIGNED),
         ),
@@ -951,8 +956,8 @@ EXPLAINS = Exercise(
         ),
         Mistake(
             "right pairs refused",
-            "Your function says False to right pairs. Is the noise added to x before f is asked? "
-            "Is the difference divided by 2h? Are 10⁻⁶ allowed on top?",
+            "Your function says False to right pairs. Is the noise added to `x` before `f` is "
+            "asked? Is the difference divided by 2h? Are 10⁻⁶ allowed on top?",
             _wrong_on(*(n for n, row in EXPLAINED.items() if row[2])),
         ),
     ),

@@ -83,13 +83,14 @@ DENSE = Exercise(
     parts={"value": 5, "gradient": 8, "robust": 4},
     plain=dense_plain,
     hints=(
-        "Two functions, each with its own surrogate: one binarises x, one quantises the kernel. "
-        "Their product is an ordinary tf.matmul, whose gradient is right as it is.",
-        "stop(f) + (t − stop(t)) has the value f and the gradient of t. For x: f = sign(x) and t = "
-        "x clipped to [−1, 1]. For the kernel: f = sign·mean|kernel| and t = the kernel itself.",
-        "t = x clipped by tf.clip_by_value(…, -1, 1); bits = stop(sign(x)) + (t − stop(t)); "
-        "quantised = stop(tf.sign(kernel) * tf.reduce_mean(tf.abs(kernel))) + (kernel − "
-        "stop(kernel)); return bits @ quantised.",
+        "Two functions, each with its own surrogate: one binarises `x`, one quantises the kernel. "
+        "Their product is an ordinary `tf.matmul`, whose gradient is right as it is.",
+        "`stop(f) + (t − stop(t))` has the value `f` and the gradient of `t`. For `x`: `f = "
+        "sign(x)` and `t` = `x` clipped to [−1, 1]. For the kernel: f = sign·mean|kernel| and `t` "
+        "= the kernel itself.",
+        "`t` = `x` clipped by `tf.clip_by_value(…, -1, 1)`; `bits = stop(sign(x)) + (t − "
+        "stop(t))`; `quantised = stop(tf.sign(kernel) * tf.reduce_mean(tf.abs(kernel))) + (kernel "
+        "− stop(kernel))`; return `bits @ quantised`.",
     ),
     mistakes=(
         Mistake(
@@ -100,26 +101,28 @@ DENSE = Exercise(
         ),
         Mistake(
             "unclipped",
-            "The gradient to x passes everywhere. Where |x| > 1 it must be zero: more of the same "
-            "sign changes nothing there.",
+            "The gradient to `x` passes everywhere. Where |x| > 1 it must be zero: more of the "
+            "same sign changes nothing there.",
             lambda case: {"gradient:x": dense(case, window=np.inf)["gradient:x"]},
         ),
         Mistake(
             "scaled by the mean",
             "The gradient to the kernel is mean|kernel| times what it should be. The quantised "
-            "kernel passes the gradient on unchanged: keep the scale inside tf.stop_gradient.",
+            "kernel passes the gradient on unchanged: keep the scale inside `tf.stop_gradient`.",
             dense_scaled,
         ),
         Mistake(
             "mean contributes",
             "Part of the kernel's gradient comes through mean|kernel|. Put the scale inside "
-            "tf.stop_gradient.",
+            "`tf.stop_gradient`.",
             dense_mean,
         ),
     ),
     reread="A network of bits",
-    also="One `tf.custom_gradient` around the product holds both rules: upstream times quantised "
-    "kernel, masked by |x| ≤ 1, goes to x, and bits times upstream to the kernel.",
+    also=(
+        "One `tf.custom_gradient` around the product holds both rules: upstream times quantised "
+        "kernel, masked by |x| ≤ 1, goes to `x`, and `bits` times upstream to the kernel."
+    ),
 )
 
 # --- patch_attention --------------------------------------------------------------------------
@@ -182,16 +185,16 @@ ATTENTION = Exercise(
     hints=(
         "The mask z = 1[noise < probs] is 0 or 1, of shape (b, p). Give it a last axis and it "
         "multiplies the patches; then take the mean over axis 1.",
-        "z comes out of a comparison, so no gradient reaches probs. Give z the gradient of probs: "
-        "stop(z) + (probs − stop(probs)).",
-        "z = tf.cast(noise < probs, patches.dtype); z = tf.stop_gradient(z) + (probs − "
-        "tf.stop_gradient(probs)); return tf.reduce_mean(z[..., tf.newaxis] * patches, axis=1).",
+        "`z` comes out of a comparison, so no gradient reaches `probs`. Give `z` the gradient of "
+        "`probs`: `stop(z) + (probs − stop(probs))`.",
+        "`z = tf.cast(noise < probs, patches.dtype)`; `z = tf.stop_gradient(z) + (probs − "
+        "tf.stop_gradient(probs))`; `return tf.reduce_mean(z[..., tf.newaxis] * patches, axis=1)`.",
     ),
     mistakes=(
         Mistake(
             "None to probs",
-            "No gradient reaches probs: it enters only through a comparison. Give the hard mask "
-            "the gradient of probs.",
+            "No gradient reaches `probs`: it enters only through a comparison. Give the hard mask "
+            "the gradient of `probs`.",
             lambda case: {"gradient:probs": None},
         ),
         Mistake(
@@ -202,19 +205,21 @@ ATTENTION = Exercise(
         ),
         Mistake(
             "soft selection",
-            "You weigh the patches with probs. The selection is hard: a patch counts in full or "
-            "not at all, as noise < probs decides.",
+            "You weigh the patches with `probs`. The selection is hard: a patch counts in full or "
+            "not at all, as `noise < probs` decides.",
             _soft,
         ),
         Mistake(
             "comparison turned round",
-            "A patch is selected where noise < probs, so that a probability of 1 always selects.",
+            "A patch is selected where `noise < probs`, so that a probability of 1 always selects.",
             _turned,
         ),
     ),
     reread="Attention that decides",
-    also="With `tf.custom_gradient` you can write the rule down as it stands: upstream·z to the "
-    "patches, the sum over d of upstream·patches to probs, both over p.",
+    also=(
+        "With `tf.custom_gradient` you can write the rule down as it stands: upstream·z to the "
+        "patches, the sum over d of upstream·patches to `probs`, both over p."
+    ),
 )
 
 # --- domain_features --------------------------------------------------------------------------
@@ -252,10 +257,10 @@ DOMAIN = Exercise(
     parts={"value": 2, "gradient": 5, "robust": 3},
     hints=(
         "Forward it is the identity. Backward the upstream gradient is multiplied by −strength.",
-        "Two ways: a tf.custom_gradient whose rule returns −strength·upstream, or stop_gradient: "
-        "stop(x + strength·x) − strength·x.",
-        "@tf.custom_gradient on an inner function of x alone; it returns tf.identity(x) and "
-        "lambda upstream: -strength * upstream. Call it on x.",
+        "Two ways: a `tf.custom_gradient` whose rule returns −strength·upstream, or "
+        "`stop_gradient`: stop(x + strength·x) − strength·x.",
+        "`@tf.custom_gradient` on an inner function of `x` alone; it returns `tf.identity(x)` and "
+        "`lambda upstream: -strength * upstream`. Call it on `x`.",
     ),
     mistakes=(
         Mistake(
@@ -266,18 +271,20 @@ DOMAIN = Exercise(
         ),
         Mistake(
             "strength lost",
-            "The gradient is turned round, but not scaled: multiply by strength, too.",
+            "The gradient is turned round, but not scaled: multiply by `strength`, too.",
             lambda case: {"gradient:x": -case.upstream.astype(np.float64)},
         ),
         Mistake(
             "strength on the forward",
-            "The value must be x, untouched. Only the gradient feels the strength.",
+            "The value must be `x`, untouched. Only the gradient feels the `strength`.",
             lambda case: {"value": -case.inputs["strength"] * case.arrays["x"]},
         ),
     ),
     reread="Features that forget where they came from",
-    also="Without a rule of its own: a stopped term that holds (1 + strength)·x, less strength·x. "
-    "It may differ from x by a rounding; the custom gradient returns x itself.",
+    also=(
+        "Without a rule of its own: a stopped term that holds (1 + strength)·x, less strength·x. "
+        "It may differ from `x` by a rounding; the custom gradient returns `x` itself."
+    ),
     plain=lambda case: {"gradient:x": case.upstream.astype(np.float64)},
 )
 
@@ -441,18 +448,18 @@ PRUNE = Exercise(
     parts={"value": 16},
     probe="pruning",
     hints=(
-        "Take the kernels: the trainable variables with two axes. For each keep the "
-        "round(keep·n) entries of largest magnitude; np.argsort(-|kernel|) gives their order.",
+        "Take the kernels: the trainable variables with two axes. For each keep the round(keep·n) "
+        "entries of largest magnitude; `np.argsort(-|kernel|)` gives their order.",
         "Set the others to zero. Then train on as usual, and after every optimizer step put the "
         "zeros back: Adam moves entries whose gradient is zero.",
-        "Per step: gradients by a tape over all variables; optimizer.apply_gradients; then "
-        "kernel.assign(tf.where(mask, kernel, 0.0)) for every kernel. Return the model.",
+        "Per step: gradients by a tape over all variables; `optimizer.apply_gradients`; then "
+        "`kernel.assign(tf.where(mask, kernel, 0.0))` for every kernel. Return the model.",
     ),
     mistakes=(
         Mistake(
             "zeros lost",
-            "After fine-tuning the pruned entries are no longer exactly 0.0: the optimizer moved "
-            "them. Put the zeros back after every step.",
+            "After fine-tuning the pruned entries are no longer exactly `0.0`: the optimizer "
+            "moved them. Put the zeros back after every step.",
             _as_if(lambda kernel, keep: np.ones(kernel.shape, bool)),
         ),
         Mistake(
@@ -462,13 +469,13 @@ PRUNE = Exercise(
         ),
         Mistake(
             "keep taken for the pruned share",
-            "keep is the share that stays. You pruned that share.",
+            "`keep` is the share that stays. You pruned that share.",
             _as_if(lambda kernel, keep: magnitude_mask(kernel, 1 - keep)),
         ),
         Mistake(
             "another rounding",
-            "Of some kernel one entry too few or too many stays. Python's round takes the nearest "
-            "whole number, and of two equally near ones the even one.",
+            "Of some kernel one entry too few or too many stays. Python's `round` takes the "
+            "nearest whole number, and of two equally near ones the even one.",
             _another_rounding,
         ),
         Mistake(
@@ -637,9 +644,9 @@ NEWTON = Exercise(
         "asks of H is a product H·d, and that is the gradient of gradient·d.",
         "Conjugate gradients: r = g, d = r; then a = r·r / (d·Ad); p += a·d; r −= a·Ad; "
         "d = r + (new r·r / old r·r)·d. Stop, or divide safely, once r·r is zero.",
-        "hvp(d): a tape inside a tape; the inner gives g(x), the outer the gradient of "
-        'tf.reduce_sum(g · tf.stop_gradient(d)), with unconnected_gradients="zero". Use '
-        "tf.math.divide_no_nan for both quotients, and return x − p.",
+        "`hvp(d)`: a tape inside a tape; the inner gives `g(x)`, the outer the gradient of "
+        '`tf.reduce_sum(g · tf.stop_gradient(d))`, with `unconnected_gradients="zero"`. Use '
+        "`tf.math.divide_no_nan` for both quotients, and return x − p.",
     ),
     mistakes=(
         Mistake(
@@ -665,7 +672,7 @@ NEWTON = Exercise(
         Mistake(
             "nan",
             "Once the residual is zero, conjugate gradients divides 0 by 0. Use "
-            "tf.math.divide_no_nan, or stop there.",
+            "`tf.math.divide_no_nan`, or stop there.",
             pattern="nan",
         ),
         Mistake(
@@ -677,7 +684,7 @@ NEWTON = Exercise(
         Mistake(
             "second derivative of a line",
             "A linear function has no second derivative: the tape gives None where zeros are "
-            'meant. Ask with unconnected_gradients="zero".',
+            'meant. Ask with `unconnected_gradients="zero"`.',
             raises="None values not supported|NoneType|NoneTensorSpec",
         ),
     ),
@@ -759,7 +766,7 @@ def predictor(id: str, reread: str, hints: tuple[str, ...], weight: float, also:
             Mistake(
                 "scores for labels",
                 "One label per image is asked, of shape (n,). You return a table, with several "
-                "numbers for each image: of scores tf.argmax(scores, axis=1) makes labels.",
+                "numbers for each image: of scores `tf.argmax(scores, axis=1)` makes labels.",
                 lambda case: {"form": TABLE},
             ),
             Mistake(
@@ -790,12 +797,12 @@ BINARY = predictor(
     "predict_binary",
     "A network of bits",
     (
-        "thermometer(images) gives (n, 320) numbers around zero; two binary layers make ten "
-        "scores of them. fit(loss, variables, epochs) trains.",
+        "`thermometer(images)` gives (n, 320) numbers around zero; two binary layers make ten "
+        "scores of them. `fit(loss, variables, epochs)` trains.",
         "Between the layers the numbers are large: divide by the square root of the number of "
         "inputs times mean|kernel| (stopped), or nothing lies inside the window |x| ≤ 1.",
-        "scores = binary(binary(thermometer(images), k1) / size + b, k2), 128 hidden units, 20 "
-        "epochs at the usual rate; then tf.argmax(scores, axis=1).",
+        "`scores = binary(binary(thermometer(images), k1) / size + b, k2)`, 128 hidden units, 20 "
+        "epochs at the usual rate; then `tf.argmax(scores, axis=1)`.",
     ),
     10,
     "A wider hidden layer (192 units) passes as well, and labels may come as a NumPy array.",
@@ -807,8 +814,8 @@ PATCHES = predictor(
         "Three pieces: features per patch, probabilities per patch, scores from the mean of the "
         "selected features. In training the noise comes in; for predictions it is 0.5.",
         "Add to the loss a price on attention, such as 10·(mean(probs) − 0.4)², and let the last "
-        "layers be smooth (tanh): where no patch is selected, relu would be dead.",
-        "features = relu(einsum('bpi,pij->bpj', cut(images), w) + b), probs = sigmoid(two dense "
+        "layers be smooth (`tanh`): where no patch is selected, `relu` would be dead.",
+        "`features = relu(einsum('bpi,pij->bpj', cut(images), w) + b)`, probs = sigmoid(two dense "
         "layers of the image), scores = two dense layers of 4·selected mean; 30 epochs.",
     ),
     10,
@@ -821,10 +828,10 @@ SPARSE = predictor(
     (
         "Train a dense network, prune each kernel to a tenth, train on with the zeros held, and "
         "predict with what is left.",
-        "With tf.Variables of your own a mask that multiplies the kernel inside the model holds "
+        "With `tf.Variable`s of your own a mask that multiplies the kernel inside the model holds "
         "the zeros: the gradient behind it is masked as well.",
-        "fit once, with 0.001·Σ kernel² in the loss and 256 units; masks from the magnitudes; fit "
-        "again with kernel·mask in the model, rate 0.003; tf.argmax(scores, axis=1).",
+        "`fit` once, with 0.001·Σ kernel² in the loss and 256 units; masks from the magnitudes; "
+        "`fit` again with kernel·mask in the model, rate 0.003; `tf.argmax(scores, axis=1)`.",
     ),
     10,
     "A Keras model works too: set the pruned entries of its kernels to zero after every epoch.",

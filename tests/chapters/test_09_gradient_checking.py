@@ -316,7 +316,7 @@ def test_the_reference_checker_and_the_truth_agree() -> None:
     cells = {c.metadata.answer: c.source for c in read(CHAPTER).cells if "answer" in c.metadata}
     space = setup(CHAPTER)
     checker = answer(cells["gradient_check"], "checker", "gradient_check", space)
-    hint = EXERCISES["suspects"].hints[1].split("]. ")[0] + "]"
+    hint = EXERCISES["suspects"].hints[1].split("`")[1]
     found = eval(hint, space | {"gradient_check": checker})
     case = cases_for(EXERCISES["suspects"], 0)[0]
     assert found == [name for name in REFERENCE.RIGHT if SPACE["_fails"](name, case.options)]
@@ -382,7 +382,7 @@ def test_the_line_shown_after_a_pass_finds_what_fails_in_the_first_order() -> No
             slopes[i] = np.sum(upstream * (f(x + step) - f(x - step))) / (2 * h)
         return slopes
 
-    line = EXERCISES["suspects"].also.split("`")[1]
+    line = EXERCISES["suspects"].also.split("`")[3]
     names = eval(line, setup(CHAPTER) | {"numeric_gradient": numeric_gradient})
     case = cases_for(EXERCISES["suspects"], 0)[0]
     first = {k: v for k, v in case.options.items() if k.startswith("right:")}

@@ -38,6 +38,13 @@ def test_the_page_says_what_is_behind_a_mistakes_name(mini, monkeypatch):
     assert "by nobody &lt;named&gt;" in page
 
 
+def test_what_is_behind_a_name_is_told_without_the_marks_of_code(mini, monkeypatch):
+    made = [Row("a", {"twice": {"value": Cell(0, 10, "fail", "nothing returned")}})]
+    monkeypatch.setattr("grader.grading.report.rows", lambda *_: made)
+    page = write(mini, mini.chapters[0]).read_text()
+    assert 'title="Your function returned None. Is a return missing?"' in page
+
+
 def test_a_file_in_the_reports_way_is_said(taught):
     (taught.root / "report").write_text("mine")
     with pytest.raises(CourseError, match="report is no folder: move it away"):

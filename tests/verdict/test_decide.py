@@ -314,8 +314,8 @@ def test_whatever_comes_back_there_is_a_verdict(observation):
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [(3, "check was handed an int."), ({}, "check was handed a dict."),
-     (np.ones(2), "check was handed an ndarray.")],
+    [(3, "`check` was handed an int."), ({}, "`check` was handed a dict."),
+     (np.ones(2), "`check` was handed an ndarray.")],
 )  # fmt: skip
 def test_what_is_no_function_is_named_with_its_article(given, said):
     seen = {(c.name, mode, "error"): handed(given) for c in BASE.cases(None) for mode in c.modes}
