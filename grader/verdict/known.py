@@ -57,12 +57,10 @@ def _as_predicted(finding: Finding, value: Any) -> bool:
     if isinstance(value, Either):
         return any(_as_predicted(finding, option) for option in value.options)
     # The dtype of a wrong answer is nobody's concern: compare numbers only.
-    loose = float(value) if getattr(value, "shape", None) == () else value
     dtype = finding.outcome.array.dtype.name if finding.outcome.array is not None else ""
     rtol = 4 * finding.rtol
-    return compare(finding.outcome, loose, dtype, rtol)[0] == "right" or _rounded(
-        finding, value, rtol
-    )
+    same = compare(finding.outcome, value, dtype, rtol)[0] == "right"
+    return same or _rounded(finding, value, rtol)
 
 
 def _rounded(finding: Finding, value: Any, rtol: float) -> bool:
