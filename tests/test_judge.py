@@ -31,12 +31,29 @@ def test_numbers_that_alone_were_built_anew_are_seen(mini, tmp_path):
     assert np.allclose(after, before + 1)
 
 
+def test_words_that_alone_were_built_anew_are_seen(mini, tmp_path):
+    shutil.copytree(mini.root / "data", tmp_path / "data")
+    (file,) = (tmp_path / "data").glob("*.json")
+    assert judge.stored(tmp_path, "twice", None).terms.also == "tf.custom_gradient does it too."
+    file.write_text(file.read_text().replace("tf.custom_gradient does it too.", "Said anew."))
+    assert judge.stored(tmp_path, "twice", None).terms.also == "Said anew."
+
+
 def test_stored_and_fresh_plans_decide_alike(mini, tf):
     def twice(x):
         return 2.0 * x
 
     for plan in (judge.stored(mini.root, "twice", None), judge.plan(mini, "twice", None, 3)):
         assert plan.decide(probe.run(twice, plan.request)).mistake == "true derivative"
+
+
+def test_a_part_is_right_though_the_code_of_another_part_raises(mini, tf):
+    @tf.custom_gradient
+    def twice(x):
+        return 2.0 * x, lambda up: 1 / 0
+
+    for plan in (judge.stored(mini.root, "twice", "value"), judge.plan(mini, "twice", "value", 3)):
+        assert plan.decide(probe.run(twice, plan.request)).passed
 
 
 def test_the_request_holds_no_answer(mini):
@@ -82,13 +99,24 @@ def test_a_students_seed_repeats_and_cannot_be_guessed_without_the_key():
     assert len(others | {seed}) == 4
 
 
-def test_an_unknown_exercise_is_named(mini):
+@pytest.mark.parametrize("name", ["nope", "terms"])  # data/ has the second, as a key of its own
+def test_an_unknown_exercise_is_named(mini, name):
     for plan in (
-        lambda: judge.stored(mini.root, "nope", None),
-        lambda: judge.plan(mini, "nope", None, 1),
+        lambda: judge.stored(mini.root, name, None),
+        lambda: judge.plan(mini, name, None, 1),
     ):
-        with pytest.raises(CourseError, match="nope"):
+        with pytest.raises(CourseError, match=f"no exercise called '{name}'"):
             plan()
+
+
+def test_an_exercise_that_only_data_still_has_is_named(mini, tmp_path):
+    """A build is due."""
+    shutil.copytree(mini.root, tmp_path / "course")
+    course = Course(tmp_path / "course")
+    reference = course.chapters[0].folder / "reference.py"
+    reference.write_text(reference.read_text().replace('id="twice"', 'id="thrice"'))
+    with pytest.raises(CourseError, match="01_mini has no exercise 'twice'"):
+        judge.plan(course, "twice", None, 3)
 
 
 def test_exercises_of_a_chapter(mini):
@@ -109,6 +137,38 @@ def test_a_reference_that_was_changed_is_read_again(mini, tmp_path):
     os.utime(reference, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1_000_000_000))
     after = judge.plan(course, "twice", "value", 3).key.truth["a matrix", "value"]
     assert np.allclose(after, 2 * before)
+
+
+HIDING = """import numpy as np
+from grader.contract import Case, Exercise, Mistake
+
+def guided(case):
+    return {"gradient:x": np.maximum(case.upstream, 0)}
+
+EXERCISES = [Exercise(
+    "two", lambda rng: [Case("two", {"x": np.ones(2)}, rng.choice([-2.0, 2.0], 2))], guided,
+    {"gradient": 1}, ("a", "b"), mistakes=(MISTAKES),
+)]
+"""
+PLAIN = 'Mistake("plain", "Not guided.", lambda case: {"gradient:x": case.upstream}),'
+
+
+def test_inputs_for_grading_show_every_mistake_that_the_reference_names_by_now(tmp_path):
+    """Two numbers of which one draw in four hides the mistake: wrong work would pass."""
+    folder = tmp_path / "solutions/01_two"
+    folder.mkdir(parents=True)
+    (folder / "01_two.md").write_text("# Two\n")
+    reference, course = folder / "reference.py", Course(tmp_path)
+
+    def hidden():
+        drawn = [judge.plan(course, "two", None, seed).cases[0].upstream for seed in range(20)]
+        return sum(not (each < 0).any() for each in drawn)
+
+    reference.write_text(HIDING.replace("MISTAKES", ""))
+    assert hidden()
+    reference.write_text(HIDING.replace("MISTAKES", PLAIN))
+    os.utime(reference, ns=(0, 1_000_000_000))
+    assert not hidden()
 
 
 def test_the_text_that_was_handed_out_goes_along_with_fresh_inputs(mini):
