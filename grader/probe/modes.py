@@ -63,7 +63,7 @@ def _differentiate(call: Function, case: Case, made: Mapping[str, Any]) -> dict[
         outer.watch(list(wanted.values()))
         answers = _once(call, case, made, wanted)
         sums = [tf.reduce_sum(v) for k, v in answers.items() if _live_gradient(k, v)]
-    grads = outer.gradient(sums, list(wanted.values())) if sums else [None] * len(wanted)
+    grads = outer.gradient(sums, list(wanted.values()))
     answers |= dict(zip((f"second:{n}" for n in wanted), grads, strict=True))
     return answers
 

@@ -26,7 +26,7 @@ def probe(options: Mapping[str, Any]) -> Callable[[Any, Case, str], dict[str, An
         forward = compile_source(options["forward"])
         overridden = _overridden(answer, forward, options["op"], returned)
         answers = MODES[mode](overridden, case)
-        if "gradient" in case.wants and returned:
+        if returned:
             answers["gradient returns"] = returned[0]
         return answers
 

@@ -49,12 +49,20 @@ def test_second_derivative(tf, mode):
     got = ask(lambda x: x**3, mode, wants=("second",))
     assert set(got) == {"gradient:x", "second:x"}
     assert np.allclose(got["second:x"].array, 6 * X * UP, rtol=1e-5)
+    got = ask(tf.round, mode, wants=("second",))
+    assert (got["gradient:x"].kind, got["second:x"].kind) == ("none", "none")
 
 
 @pytest.mark.parametrize("mode", ALL)
 def test_no_gradient_is_none_and_not_zero(tf, mode):
     assert ask(tf.round, mode)["gradient:x"].kind == "none"
     assert np.array_equal(ask(tf.sign, mode)["gradient:x"].array, np.zeros_like(X))
+
+
+@pytest.mark.parametrize("mode", ALL)
+def test_a_gradient_that_comes_in_slices_is_their_sum(tf, mode):
+    got = ask(lambda x: tf.gather(x, [1, 1]), mode)
+    assert np.allclose(got["gradient:x"].array, [[0, 0], UP.sum(0)])
 
 
 @pytest.mark.parametrize("mode", ALL)
@@ -116,6 +124,33 @@ def test_several_outputs_inputs_variables_and_plain_parameters(tf, mode):
     expected = 3 * (X * UP).sum(0) + UP[0][::-1]
     assert np.allclose(got["gradient:v"].array, expected, rtol=1e-5)
     assert "gradient:i" not in got
+
+
+@pytest.mark.parametrize("mode", ALL)
+def test_a_variable_is_handed_over_as_one_and_nothing_else_is(tf, mode):
+    kinds = []
+
+    def f(x, v):
+        kinds.append((isinstance(x, tf.Variable), isinstance(v, tf.Variable)))
+        return x * v
+
+    got = ask(f, mode, inputs={"x": X, "v": X[0]}, variables=("v",))
+    assert set(kinds) == {(False, True)}
+    assert np.allclose(got["gradient:v"].array, (X * UP).sum(0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ALL)
+def test_where_the_value_alone_is_asked_for_nothing_is_differentiated(tf, mode):
+    @tf.custom_gradient
+    def f(x):
+        def gradient(up):
+            raise AssertionError("asked for a gradient")
+
+        return 2.0 * x, gradient
+
+    got = ask(f, mode, wants=("value",))
+    assert set(got) == {"value"}
+    assert np.allclose(got["value"].array, 2 * X)
 
 
 def test_an_override_acts_where_tensorflow_lets_it(tf):
