@@ -10,10 +10,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.api import Gradebook
 
 from grader.course import CourseError
+from grader.display.show import VERDICT
 from grader.engine import frames, warm, work
 from grader.engine.batch import grade
 from grader.engine.judging import Judge, course_key, decide
@@ -200,9 +201,10 @@ def test_the_course_key_is_private_and_stays(tmp_path):
 
 def test_a_key_that_is_none_is_refused(tmp_path):
     """A disk that was full, say: with an empty key everybody could draw the hidden inputs."""
-    (tmp_path / ".course_key").touch()
-    with pytest.raises(CourseError, match="holds no key: put it back from a backup"):
-        course_key(tmp_path)
+    for none in ("", " " * 64):
+        (tmp_path / ".course_key").write_text(none)
+        with pytest.raises(CourseError, match="holds no key: put it back from a backup"):
+            course_key(tmp_path)
     (tmp_path / ".course_key").unlink()
     (tmp_path / ".course_key").mkdir()
     with pytest.raises(CourseError, match="course_key cannot be read"):
@@ -256,6 +258,25 @@ def test_hidden_tests_are_not_sent_to_the_submission(asked):
     assert job.never_skip == {0}
 
 
+def test_every_graded_test_runs_whatever_its_tags_and_no_other_cell_is_judged(mini, tmp_path):
+    """A text and an answer that are marked by hand have points, too, and master copies."""
+    root = tmp_path / "course"
+    shutil.copytree(mini.root, root)
+    named = {"plain": {}, "answer": {"solution": True}, "free": {"grade": False}, "judged": {}}
+    cells = [
+        new_code_cell(
+            "", metadata={"nbgrader": {"grade": True, "points": 1, "grade_id": name, **how}}
+        )
+        for name, how in named.items()
+    ]
+    cells.append(new_markdown_cell("", metadata=cells[-1].metadata))
+    judge = Judge(root, "ann", dict.fromkeys(named, MASTER) | {"plain": "assert twice(1) == 2"})
+    job = work.Job(new_notebook(cells=cells), Limits())
+    judge.prepare(job)
+    assert job.never_skip == {0, 3}
+    assert set(job.questions) == set(job.sources) == set(judge.cells) == {3}
+
+
 def test_every_student_has_inputs_that_only_the_courses_key_tells(asked, tmp_path):
     ann, again, bob = (asked(name)[1].questions[0][0].request for name in ("ann", "ann", "bob"))
     assert ann == again != bob
@@ -289,10 +310,45 @@ def test_an_answer_that_took_too_long_is_said_to_have(asked):
     assert verdict.headline == "interrupted: the answer took too long"
 
 
+def _silent(name, **head):
+    return frames.pack_parts({"ok": False, "name": name, "text": "said", **head}, [])
+
+
+def test_each_question_has_its_own_answer_and_a_run_that_ended_has_none(asked):
+    judge, job = asked()
+    shown = {"text/plain": "passed", VERDICT: {"outcome": "pass", "mistake": None}}
+    free = new_code_cell("", outputs=[new_output("display_data", shown)])
+    job.notebook.cells.append(free)
+    for part in ("gradient", "robust"):
+        judge.masters["t"] += f'\ncheck("twice", twice, part="{part}")'
+    judge.prepare(job)
+    assert len({question.request for question in job.questions[0]}) == 3
+    replies = [_silent("First"), _silent("Second")]
+    result = work.Result(job.notebook, {0: replies}, fault=("died", "it was killed"))
+    assert [(each.part, each.headline, each.fraction) for each in judge.settle(result)] == [
+        ("value", "First: said", 0),
+        ("gradient", "Second: said", 0),
+        ("robust", "not judged: it was killed", 0),
+    ]
+    assert list(free.outputs[0].data) == ["text/plain"]  # the judge's word is the judge's
+    assert judge.settle(work.Result(job.notebook))[0].headline == "not judged: no answer"
+
+
+def test_only_a_plain_yes_is_an_answer_and_what_was_replaced_is_told_once(asked):
+    judge, job = asked()
+    result = work.Result(job.notebook)
+    for _ in range(2):
+        reply = _silent("n" * 999, ok=1, text="t" * 999, replaced=[7, "check"])
+        assert len(decide(judge.cells[0].plans[0], reply, result).headline) < 400
+    assert result.notes == [f"replaced in the student's process: {name}" for name in (7, "check")]
+
+
 def test_what_cannot_be_judged_is_wrong_and_noted_and_stops_nobody(asked):
     judge, job = asked()
     result = work.Result(job.notebook)
-    plan = replace(judge.cells[0].plans[0], part="no such part")
+    plan = replace(judge.cells[0].plans[0], part="no such part" * 99)
     reply = frames.pack_parts({"ok": True}, [wire.pack_observation({})])
     assert not decide(plan, reply, result).passed
-    assert result.notes[0].startswith("an answer could not be judged: ValueError")
+    (note,) = result.notes
+    assert note.startswith("an answer could not be judged: ValueError")
+    assert len(note) < 300
