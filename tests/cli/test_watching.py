@@ -27,6 +27,16 @@ def test_the_tally_counts_and_knows_the_slowest():
     assert "1 graded, 1 with a fault, 1 timed out, 1 already done" in tally.line()
 
 
+def test_the_rate_is_of_those_that_were_graded_and_the_slowest_began_first():
+    tally = Tally(4)
+    for event in [*EVENTS, Outcome("c", "dan", "started")]:
+        tally.add(event)
+    tally.began -= 60
+    assert round(tally.rate) == 1
+    tally.running["dan"] = tally.running["bob"] + 1
+    assert tally.slowest[0] == "bob"
+
+
 def test_who_is_left_out_is_not_already_done():
     tally = Tally(3)
     for event in (EVENTS[3], Outcome("c", "dan", "skipped", "excluded"), EVENTS[2]):
@@ -62,8 +72,9 @@ def test_notes_are_shown_on_a_terminal_too():
     page = io.StringIO()
     with Watch(2, Console(file=page, force_terminal=True, color_system=None)) as watch:
         watch.hear(Outcome("c", "ann", "graded", score=7, most=10, notes=["late: 2 points off"]))
-        watch.hear(Outcome("c", "bob", "graded", score=7, most=10, notes=["timed out: a cell"]))
+        watch.hear(Outcome("c", "bob", "graded", score=0, most=10, notes=["timed out: a cell"]))
     assert "graded    ann  7/10  late: 2 points off" in page.getvalue()
+    assert "graded    bob  0/10  timed out: a cell" in page.getvalue()
     assert "2 graded, 0 with a fault, 1 timed out" in page.getvalue()
 
 
@@ -76,9 +87,11 @@ def test_feedback_is_counted_on_a_terminal():
     assert "feedback: 3 of 40 pages" in page.getvalue()
 
 
-def test_json_is_one_object_a_line():
+@pytest.mark.parametrize("terminal", [False, True])
+def test_json_is_one_object_a_line(terminal):
     page = io.StringIO()
-    with Watch(4, Console(file=page, width=20), as_json=True) as watch:
+    console = Console(file=page, width=20, force_terminal=terminal)
+    with Watch(4, console, as_json=True) as watch:
         for event in [*EVENTS, Outcome("c", "[/x]", "fault", reason="long " * 50 + "\x1b\ud800\n")]:
             watch.hear(event)
     lines = [json.loads(line) for line in page.getvalue().splitlines()]

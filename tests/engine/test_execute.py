@@ -1,9 +1,13 @@
+from types import SimpleNamespace
+
 import pytest
+from nbformat.v4 import new_notebook
 from nbgrader.apps import NbGrader
 from nbgrader.validator import Validator
 
 from grader.engine import warm
 from grader.engine.execute import EngineExecute
+from grader.engine.work import Unsafe
 
 
 @pytest.fixture
@@ -46,3 +50,28 @@ def test_an_instructors_notebook_is_judged_by_its_hidden_checks(validator, mini)
     for cell in told["failed"]:
         assert 'check("twice"' in cell["source"]
         assert "constant factor" in cell["raw_error"]
+
+
+def _for_kernel(name):
+    nb = new_notebook()
+    nb.metadata["kernelspec"] = {"name": name, "display_name": name}
+    return nb
+
+
+def test_a_notebook_that_is_not_to_be_executed_is_handed_back(validator):
+    """As with --no-execute; and it is asked for nothing, not even its kernel."""
+    execute = EngineExecute(parent=validator, enabled=False)
+    job, judge = execute.prepare(_for_kernel("no such kernel"), {})
+    assert job.skip
+    assert judge is None
+
+
+def test_a_kernel_that_is_not_pythons_is_refused(validator, monkeypatch):
+    monkeypatch.setattr(
+        "grader.engine.execute.KernelSpecManager.get_kernel_spec",
+        lambda self, name: SimpleNamespace(language={"snake": "Python", "ir": "R"}[name]),
+    )
+    execute = EngineExecute(parent=validator)
+    execute.prepare(_for_kernel("snake"), {})
+    with pytest.raises(Unsafe, match="kernel 'ir' is not Python's"):
+        execute.prepare(_for_kernel("ir"), {})

@@ -70,6 +70,7 @@ def test_a_warm_process_that_dies_by_itself_costs_one_more_run(runs):
     assert done.result().pop().fault
     executor.close()
     assert len(runs) == 2
+    assert not [each for each in threading.enumerate() if each.name.startswith("grader-child")]
 
 
 def test_notebooks_of_a_submission_run_in_order(monkeypatch):

@@ -14,11 +14,12 @@ import threading
 
 import pytest
 from nbgrader.api import Gradebook, InvalidEntry
-from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, OperationalError
 
 from grader.engine import ledger, trouble
 from grader.engine.batch import GradingError
 from grader.engine.host import ZygoteError
+from grader.engine.work import Unsafe
 from tests.engine.mounts import READ_ONLY, SMALL_DISK, mounted
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -173,11 +174,16 @@ def _sql(kind, text):
         (_sql(DataError, "text fields cannot contain NUL"), False, "NUL"),
         (ZygoteError("did not start"), True, "did not start"),
         (ValueError("bad notebook"), False, "bad notebook"),
+        (ValueError(), False, "ValueError"),
+        (ValueError("Cannot add or remove cells for notebook p1"), False, "adds and removes no c"),
+        (ArgumentError("Could not parse URL"), False, "db_url names no database: Could not"),
+        (Unsafe("seccomp: OFF (Permission denied)"), True, "seccomp: OFF (Permission denied)"),
     ],
 )
 def test_errors_of_the_machine_and_of_a_submission(error, stops, says):
     assert trouble.stops(error) is stops
     assert says in trouble.advice(error)
+    assert ("no right" in trouble.advice(error)) is ("no right" in says)
     assert "\n" not in trouble.advice(error)
 
 
@@ -193,6 +199,17 @@ def test_nbgrader_wraps_what_the_database_says():
     assert trouble.stops(wrapped.value)
     assert "close what has it open" in trouble.advice(wrapped.value)
     assert not trouble.stops(InvalidEntry("no such cell"))
+
+
+def test_what_somebody_dealt_with_before_is_no_cause():
+    """A submission's own error, raised while one of the machine's was caught, is the submission's;
+    and of errors that are each other's cause each is looked at once."""
+    first, second = ValueError("bad notebook"), ValueError("worse")
+    first.__context__ = OSError(errno.ENOSPC, "No space left on device")
+    assert not trouble.stops(first)
+    assert trouble.advice(first) == "bad notebook"
+    first.__cause__, second.__cause__ = second, first
+    assert list(trouble.chain(first)) == [first, second]
 
 
 def test_a_reason_can_be_written_anywhere():

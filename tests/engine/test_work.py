@@ -2,9 +2,12 @@
 
 from types import SimpleNamespace
 
+import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from grader.engine import frames, work
+from grader.engine.client import Ended
+from grader.engine.host import ZygoteError
 from grader.engine.limits import Limits
 from grader.engine.work import Question
 
@@ -47,3 +50,65 @@ def test_after_the_end_no_cell_passes_by_what_stood_there(zygote):
     result = work.run(zygote, work.Job(nb, Limits()))
     names = [[each.get("ename") for each in cell.outputs] for cell in result.notebook.cells]
     assert names == [["DeadKernelError"], ["DeadKernelError"], []]
+
+
+@pytest.mark.parametrize(
+    ("raised", "reason"),
+    [(Ended("died", "it was killed"), "it was killed"), (BrokenPipeError(), "before it ran")],
+)
+def test_who_ends_after_the_last_cell_keeps_what_the_cells_put_out(
+    run, monkeypatch, raised, reason
+):
+    def ends(*asked, **more):
+        raise raised
+
+    monkeypatch.setattr(work.ForkClient, "ask", ends)  # the look at its files
+    result = run("print('first')", "print('last')")
+    assert result.fault[0] == "died"
+    assert reason in result.fault[1]
+    assert result.texts == ["first\n", "last\n"]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_process_that_does_not_start_is_tried_once_more(monkeypatch, times):
+    results = [work.Result(new_notebook(), fault=(work.START, "not warm"))] * times
+    results.append(work.Result(new_notebook()))
+    monkeypatch.setattr(work, "_run", lambda zygote, job: results.pop(0))
+    zygote, job = SimpleNamespace(alive=True), work.Job(new_notebook(), Limits())
+    if times == 1:
+        assert work.run(zygote, job).fault is None
+    else:
+        with pytest.raises(ZygoteError, match="not warm"):
+            work.run(zygote, job)
+        assert len(results) == 1
+
+
+def test_a_warm_process_that_had_died_is_asked_again():
+    answers = [ZygoteError("gone"), "a process"]
+
+    def spawn(limits, **how):
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    job = work.Job(new_notebook(), Limits())
+    assert work._spawn(SimpleNamespace(spawn=spawn), job, None) == "a process"
+
+
+def test_what_is_not_to_run_comes_back_as_it_is():
+    nb = new_notebook(cells=[new_code_cell("1", outputs=[new_output("stream", text="kept")])])
+    assert work.run(None, work.Job(nb, Limits(), skip=True)).notebook.cells[0].outputs
+
+
+def test_an_output_that_no_notebook_may_hold_is_replaced_and_told():
+    nb = new_notebook(cells=[new_markdown_cell("text"), new_code_cell("1")])
+    nb.cells[1].outputs = [new_output("stream", text="kept")]
+    assert not work.tidy(nb)
+    odd = new_output("stream")
+    odd["text"] = 7
+    nb.cells[1].outputs.append(odd)
+    assert work.tidy(nb)
+    kept, replaced = nb.cells[1].outputs
+    assert (kept.text, replaced.ename) == ("kept", "OutputError")
+    assert not work.tidy(nb)
