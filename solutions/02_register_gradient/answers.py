@@ -43,6 +43,18 @@ def square_grad(op, grad):
 def square_grad(grad):
     return 2.0 * grad
 """,
+        "second_order_None_2": """
+def square_grad(op, grad):
+    return tf.stop_gradient(2.0 * op.inputs[0] * grad)
+""",
+        "sign": """
+def square_grad(op, grad):
+    return -2.0 * op.inputs[0] * grad
+""",
+        "passed_through": """
+def square_grad(op, grad):
+    return grad
+""",
     },
     "fresh_gradient": {
         "ok_counter": """
@@ -118,6 +130,15 @@ def fresh_gradient(fn):
 def fresh_gradient(fn):
     tf.RegisterGradient(uuid.uuid4())(fn)
 """,
+        "rules_mixed_up": """
+LATEST = []
+
+def fresh_gradient(fn):
+    LATEST[:] = [fn]
+    name = str(uuid.uuid4())
+    tf.RegisterGradient(name)(lambda op, grad: LATEST[0](op, grad))
+    return name
+""",
     },
     "multiply_grad": {
         "ok_raw_op": """
@@ -183,6 +204,19 @@ def multiply_grad(op, grad):
         tf.reshape(tf.reduce_sum(ones * y, over_x), tf.shape(x)),
         tf.reshape(tf.reduce_sum(ones * x, over_y), tf.shape(y)),
     )
+""",
+        "float32_inside": """
+def multiply_grad(op, grad):
+    x, y, g = (tf.cast(each, tf.float32) for each in (*op.inputs, grad))
+    over_x, over_y = tf.raw_ops.BroadcastGradientArgs(s0=tf.shape(x), s1=tf.shape(y))
+    return (
+        tf.cast(tf.reshape(tf.reduce_sum(g * y, over_x), tf.shape(x)), grad.dtype),
+        tf.cast(tf.reshape(tf.reduce_sum(g * x, over_y), tf.shape(y)), grad.dtype),
+    )
+""",
+        "None_returned": """
+def multiply_grad(op, grad):
+    return None, None
 """,
     },
     "top_k_grad": {
@@ -252,6 +286,21 @@ def top_k_grad(op, grad_values, grad_indices):
 def top_k_grad(op, grad_values, grad_indices):
     chosen = tf.one_hot(op.outputs[1], op.inputs[0].shape[-1], dtype=grad_values.dtype)
     return tf.reduce_sum(chosen, axis=-2), None
+""",
+        "ok_each_place": """
+def top_k_grad(op, grad_values, grad_indices):
+    x, indices = op.inputs[0], op.outputs[1]
+    nothing = tf.zeros_like(grad_values)
+    places = [tf.where(indices == place, grad_values, nothing) for place in range(x.shape[-1])]
+    return tf.stack([tf.reduce_sum(each, -1) for each in places], -1), None
+""",
+        "not_the_shape_of_x": """
+def top_k_grad(op, grad_values, grad_indices):
+    return grad_values, None
+""",
+        "None_returned": """
+def top_k_grad(op, grad_values, grad_indices):
+    return None, None
 """,
     },
     "return_contract": {
@@ -386,6 +435,25 @@ def numpy_sine(x):
 def numpy_sine(x):
     return tf.constant(np.sin(x))
 """,
+        "shape_lost_2": """
+def numpy_sine(x):
+    name = f"cosine-{uuid.uuid4()}"
+    tf.RegisterGradient(name)(lambda op, grad: tf.cos(op.inputs[0]) * grad)
+    with tf.compat.v1.get_default_graph().gradient_override_map({"PyFunc": name}):
+        y = tf.compat.v1.py_func(np.sin, [x], x.dtype)
+    y.set_shape([None] * x.shape.rank)
+    return y
+""",
+        "float32_in_the_value": """
+def numpy_sine(x):
+    name = f"cosine-{uuid.uuid4()}"
+    tf.RegisterGradient(name)(lambda op, grad: tf.cos(op.inputs[0]) * grad)
+    sine = lambda v: np.sin(v.astype(np.float32)).astype(v.dtype)
+    with tf.compat.v1.get_default_graph().gradient_override_map({"PyFunc": name}):
+        y = tf.compat.v1.py_func(sine, [x], x.dtype)
+    y.set_shape(x.shape)
+    return y
+""",
     },
     "add_backprop": {
         "ok_zero_product": """
@@ -423,6 +491,14 @@ def add_backprop(op, grad):
         "raises_int_zero": """
 def add_backprop(op, grad):
     return grad, grad, 0
+""",
+        "wrong_order": """
+def add_backprop(op, grad):
+    return tf.zeros_like(op.inputs[2]), grad, grad
+""",
+        "None_returned": """
+def add_backprop(op, grad):
+    return None, grad, tf.zeros_like(grad)
 """,
     },
 }

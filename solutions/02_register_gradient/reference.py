@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader import draw
+from grader import draw, words
 from grader.contract import (
     EAGER,
     GRAPH,
@@ -27,6 +27,10 @@ NUMPY = "A gradient for NumPy code"
 CHECKED = "A published rule, checked"
 
 GRADIENT = ("gradient",)
+NONE_SAYS = (
+    "Your rule returns None for an input that has a gradient. To TensorFlow that says: there is "
+    "no gradient to this input."
+)
 COUNTS = "(Where a `return` is missing, None comes back, and that counts as one.)"
 
 
@@ -80,7 +84,15 @@ def square_truth(case: Case):
 
 def upstream_stopped(case: Case):
     """Differentiated twice, x⁴ keeps the term in which the rule itself depends on x."""
-    return {"second:x": 4 * case.arrays["x"] ** 2 * up(case)} if "again" in case.inputs else {}
+    kept = {"second:x": 4 * case.arrays["x"] ** 2 * up(case)}
+    return kept if "again" in case.inputs else square_truth(case)
+
+
+def second_lost(case: Case):
+    """No second derivative; of x⁴ there may be the term in which the upstream depends on x."""
+    through_upstream = Either(None, 8 * case.arrays["x"] ** 2 * up(case))
+    none = twice(case, None, None, through_upstream)
+    return none if case.part == "second" else square_truth(case)
 
 
 square_grad = Exercise(
@@ -100,13 +112,19 @@ square_grad = Exercise(
             "The second derivative is None: TensorFlow differentiates your rule, and finds no "
             "path from its result to `x`. Compute it from `op.inputs[0]` by TensorFlow "
             "operations, without `stop_gradient` or NumPy.",
-            lambda case: twice(case, None, None) if case.part == "second" else {},
+            second_lost,
         ),
         Mistake(
             "no gradient returned",
             "Your rule gives None, which TensorFlow takes for: no gradient to this input. Is a "
             "`return` missing?",
             lambda case: dict.fromkeys(square_truth(case)),
+        ),
+        Mistake(
+            "passed through",
+            "This is the upstream gradient itself, passed through unchanged. Multiply it by the "
+            "derivative of x².",
+            lambda case: twice(case, up(case), None),
         ),
         Mistake(
             "x lost",
@@ -130,6 +148,17 @@ square_grad = Exercise(
             "The second derivative is right only while the upstream gradient is a constant. Where "
             "the square is used further on, `grad` depends on `x` as well: do not stop it.",
             upstream_stopped,
+        ),
+        Mistake(
+            "sign",
+            "The sign is wrong: the derivative of x² is 2x.",
+            # Twice: in x⁴ the rule's own slope has the wrong sign, too, and is taken away.
+            lambda case: twice(
+                case,
+                -2 * case.arrays["x"] * up(case),
+                -2 * up(case),
+                4 * case.arrays["x"] ** 2 * up(case),
+            ),
         ),
         in_float32(square_truth),
     ),
@@ -163,6 +192,12 @@ def fresh_truth(case: Case):
     }
 
 
+def mixed_up(case: Case):
+    """Both names lead to one of the two rules."""
+    first, second = (case.inputs[name] * up(case) for name in ("first", "second"))
+    return {"gradient:first": Either(second, first), "gradient:second": Either(first, second)}
+
+
 fresh_gradient = Exercise(
     id="fresh_gradient",
     cases=fresh_cases,
@@ -188,6 +223,12 @@ fresh_gradient = Exercise(
             "Two calls returned the same name. A name takes one rule only: where the `KeyError` "
             "is swallowed, the first rule still stands under it, without a word.",
             lambda case: dict.fromkeys(fresh_truth(case), "one name"),
+        ),
+        Mistake(
+            "rules mixed up",
+            "One of the two names leads to the rule of the other call. Register the `fn` that "
+            "this call was given, and keep nothing from one call to the next.",
+            mixed_up,
         ),
         Mistake(
             "no name returned",
@@ -242,6 +283,21 @@ def products(case: Case, left: str, right: str, passed=None):
     }
 
 
+def overflown(case: Case):
+    """The products of what float32 makes of numbers beyond it: infinities, and of both signs in
+    one sum NaN."""
+    if case.dtype != "float64":
+        return products(case, "y", "x")
+    with np.errstate(over="ignore", invalid="ignore"):
+        x, y, passed = (
+            np.asarray(each, np.float32) for each in (*case.inputs.values(), case.upstream)
+        )
+        found = {"gradient:x": y * passed, "gradient:y": x * passed}
+        sums = {k: draw.reduce_to(v, case.inputs[k[-1]].shape) for k, v in found.items()}
+    told = in_float32(lambda case: products(case, "y", "x")).answer(case)
+    return {k: Either(v.astype(np.float64), *told[k].options) for k, v in sums.items()}
+
+
 def averaged(case: Case):
     """The gradients reduced by a mean in place of the sum."""
     sums = products(case, "y", "x")
@@ -286,7 +342,8 @@ multiply_grad = Exercise(
             f"`Mul` has two inputs, so a rule for it returns two gradients. {COUNTS}",
             raises=r"Num gradients \d+ generated",
         ),
-        in_float32(lambda case: products(case, "y", "x")),
+        Mistake("None returned", NONE_SAYS, pattern="none"),
+        Mistake("float32 inside", words.FLOAT32_INSIDE, overflown),
     ),
     probe="op_gradient",
     options={"op": "Mul", "forward": "lambda x, y: tf.multiply(x, y)"},
@@ -306,15 +363,16 @@ def top_k_cases(rng):
     precise = draw.normal(rng, (6,), "float64")
     one, two, three = (int(k) for k in rng.permutation([1, 2, 3]))
     given = [
-        ("a float32 vector", rising, int(rng.integers(2, 4)), None, GRAPH_MODES),
-        ("float64", precise, one, "robust", (OUTSIDE,)),
-        ("a batch of shape (3, 4)", batch, two, "robust", (GRAPH,)),
-        ("a batch of shape (2, 2, 5)", wide, three, "robust", (GRAPH,)),
+        ("a float32 vector", rising, int(rng.integers(2, 4)), None),
+        ("float64", precise, one, "robust"),
+        ("a batch of shape (3, 4)", batch, two, "robust"),
+        ("a batch of shape (2, 2, 5)", wide, three, "robust"),
     ]
     cases = []
-    for name, x, k, part, modes in given:
+    for name, x, k, part in given:
         passed = beyond(draw.upstream(rng, (*x.shape[:-1], k), x.dtype.name))
-        cases.append(Case(f"{name}, k = {k}", {"x": x, "k": k}, passed, part, modes, GRADIENT))
+        # Not in a tf.Graph: there `indices == place` compares identities.
+        cases.append(Case(f"{name}, k = {k}", {"x": x, "k": k}, passed, part, (OUTSIDE,), GRADIENT))
     return cases
 
 
@@ -365,6 +423,17 @@ top_k_grad = Exercise(
             "The rule is called with the op and one gradient for each output. `TopKV2` has two "
             "outputs, so the rule takes three arguments.",
             raises=r"takes 2 positional arguments but 3 were given",
+        ),
+        Mistake(
+            "not the shape of x",
+            "A gradient has the shape of its input: for `x` that of `x`, with zeros where no value "
+            "was taken from. For `k` it is None.",
+            raises=r"Incompatible shapes between op input and calculated input gradient",
+        ),
+        Mistake(
+            "None returned",
+            NONE_SAYS,
+            lambda case: {"gradient:x": None, "gradient returns": "none, none"},
         ),
         Mistake(
             "number for k",
@@ -476,6 +545,11 @@ def sine_cases(rng):
     return [main, *ranks(rng, precise, ("value", "gradient"))]
 
 
+def narrow_sine(case: Case):
+    """The sine of x cut to float32; of a float32 x there is nothing to cut."""
+    return {"value": np.sin(case.arrays["x"].astype(np.float32).astype(np.float64))}
+
+
 numpy_sine = Exercise(
     id="numpy_sine",
     cases=sine_cases,
@@ -506,7 +580,7 @@ numpy_sine = Exercise(
             "shape lost",
             "The static shape is unknown: TensorFlow cannot look into NumPy. A `Dense` layer "
             "behind this would fail. Say `y.set_shape(x.shape)`.",
-            lambda case: {"value shape": "unknown"},
+            lambda case: {"value shape": Either("unknown", str((None,) * case.arrays["x"].ndim))},
         ),
         Mistake(
             "float64 dtype",
@@ -532,6 +606,12 @@ numpy_sine = Exercise(
             "sine for cosine",
             "The derivative of sin is cos.",
             lambda case: {"gradient:x": np.sin(case.arrays["x"]) * up(case)},
+        ),
+        Mistake(
+            "float32 in the value",
+            "The sine of a float64 `x` is computed in float32, which holds half the digits. Keep "
+            "to the dtype of `x` on the way, too.",
+            narrow_sine,
         ),
         in_float32(lambda case: {"gradient:x": np.cos(case.arrays["x"]) * up(case)}),
     ),
@@ -572,6 +652,19 @@ def published(case: Case):
     }
 
 
+def zeros_elsewhere(case: Case):
+    either = Either(np.zeros_like(up(case)), up(case))
+    return {"gradient:c": either, "gradient:k": either, "gradient:d": up(case)}
+
+
+def some_none(case: Case):
+    """None for c, for k or for both, whatever there is for d."""
+    either = Either(None, up(case))
+    kinds = (f"{c}, {k}, {d}" for c in KINDS for k in KINDS for d in KINDS if "none" in (c, k))
+    return {"gradient:c": either, "gradient:k": either, "gradient returns": Either(*kinds)}
+
+
+KINDS = ("tensor", "none")
 ALL_TENSORS = "tensor, tensor, tensor"
 
 add_backprop = Exercise(
@@ -608,8 +701,15 @@ add_backprop = Exercise(
         Mistake(
             "d gets the gradient",
             "`e = c + k` does not contain `d`. Its gradient is zero.",
-            lambda case: {"gradient:d": up(case)},
+            lambda case: {f"gradient:{name}": up(case) for name in "ckd"},
         ),
+        Mistake(
+            "wrong order",
+            "The zeros stand in the wrong place. The gradients come in the order of the inputs: "
+            "`c`, `k`, and last `d`, on which `e` does not depend.",
+            zeros_elsewhere,
+        ),
+        Mistake("None returned", NONE_SAYS, some_none),
         Mistake(
             "wrong count",
             "The node has three inputs, `c`, `k` and `d`. Return a gradient for each of them. "
