@@ -43,6 +43,22 @@ def test_what_was_done_and_fails_again_has_regressed_and_comes_next(learner):
     assert record.read(learner).next == ("01_mini", "words")
 
 
+def test_what_has_regressed_comes_before_what_was_never_done_and_after_all_comes_nothing(learner):
+    for name in ("twice", "square_grad"):
+        note(None, "pass", name)
+    note("gradient", "fail", "square_grad")
+    assert record.read(learner).next == ("01_mini", "square_grad")
+    for name in ("words", "square_grad", "counter"):
+        note(None, "pass", name)
+    assert record.read(learner).next is None
+
+
+def test_a_prediction_that_cannot_be_read_is_none(learner):
+    state.update(lambda s: s["predictions"].update(a=7, b={"guess": "zero", "truth": "zero"}))
+    found = record.read(learner)
+    assert (found.predicted, found.right) == (1, 1)
+
+
 def test_an_untouched_starter_leaves_no_mark(learner):
     note(None, "unattempted")
     assert status(learner) == "open"

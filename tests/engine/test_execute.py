@@ -1,13 +1,14 @@
+import errno
 from types import SimpleNamespace
 
 import pytest
-from nbformat.v4 import new_notebook
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 from nbgrader.apps import NbGrader
 from nbgrader.validator import Validator
 
 from grader.engine import warm
 from grader.engine.execute import EngineExecute
-from grader.engine.work import Unsafe
+from grader.engine.work import Result, Unsafe
 
 
 @pytest.fixture
@@ -75,3 +76,55 @@ def test_a_kernel_that_is_not_pythons_is_refused(validator, monkeypatch):
     execute.prepare(_for_kernel("snake"), {})
     with pytest.raises(Unsafe, match="kernel 'ir' is not Python's"):
         execute.prepare(_for_kernel("ir"), {})
+
+
+def test_only_checks_that_are_hidden_from_learners_make_a_judge(validator):
+    check, hidden = 'check("twice", twice)', "### BEGIN HIDDEN TESTS\n{}\n### END HIDDEN TESTS"
+    execute = EngineExecute(parent=validator)
+
+    def judge(source):
+        meta = {"grade": True, "grade_id": "t", "points": 1}
+        nb = new_notebook(cells=[new_code_cell(source, metadata={"nbgrader": meta})])
+        return execute.prepare(nb, {})[1]
+
+    assert judge(check) is judge(hidden.format("assert twice")) is None
+    assert judge(hidden.format(check)).masters == {"t": hidden.format(check)}
+
+
+def test_who_has_allowed_it_for_every_run_need_not_say_so_again(validator, monkeypatch):
+    execute = EngineExecute(parent=validator)
+    monkeypatch.delenv("GRADER_ALLOW_UNSANDBOXED", raising=False)
+    assert not execute.prepare(new_notebook(), {})[0].allow_unsandboxed
+    monkeypatch.setenv("GRADER_ALLOW_UNSANDBOXED", "1")
+    assert execute.prepare(new_notebook(), {})[0].allow_unsandboxed
+
+
+def test_what_a_run_brings_back_in_no_known_form_is_told(validator, tmp_path):
+    odd = new_output("stream")
+    odd["text"] = 7
+    result = Result(new_notebook(cells=[new_code_cell("")]), files=b"garbage")
+    result.notebook.cells[0].outputs = [odd]
+    about = {"metadata": {"path": str(tmp_path)}}
+    EngineExecute(parent=validator).finish(result, None, about)
+    first, second = about["grader"]["notes"]
+    assert first == "outputs that were not of the notebook format"
+    assert second.startswith("tampering: files that no submission sends")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("code", "stops"), [(errno.ENOSPC, True), (errno.EISDIR, False)])
+def test_a_full_disk_stops_the_run_and_a_file_in_the_way_of_another_is_told(
+    validator, tmp_path, monkeypatch, code, stops
+):
+    def write(*_):
+        raise OSError(code, "no")
+
+    monkeypatch.setattr("grader.engine.files.write", write)
+    about = {"metadata": {"path": str(tmp_path)}}
+    result, execute = Result(new_notebook(), files=b"some"), EngineExecute(parent=validator)
+    if stops:
+        with pytest.raises(OSError, match="no"):
+            execute.finish(result, None, about)
+    else:
+        execute.finish(result, None, about)
+        assert "not every file it made was kept" in about["grader"]["notes"][0]
