@@ -1,9 +1,11 @@
 import io
 import json
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
+from grader.cli import watching
 from grader.cli.watching import Tally, Watch
 from grader.engine.outcome import Outcome
 
@@ -37,6 +39,19 @@ def test_the_rate_is_of_those_that_were_graded_and_the_slowest_began_first():
     assert tally.slowest[0] == "bob"
 
 
+def test_the_rate_leaves_out_the_time_before_the_run_began(monkeypatch):
+    """In which TensorFlow was imported."""
+    now = [0.0]
+    monkeypatch.setattr(watching, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    watch = Watch(4, Console(file=io.StringIO()))
+    now[0] = 600.0
+    with watch:
+        now[0] = 660.0
+        for event in EVENTS:
+            watch.hear(event)
+    assert watch.tally.line().endswith(", 1 a minute")
+
+
 def test_who_is_left_out_is_not_already_done():
     tally = Tally(3)
     for event in (EVENTS[3], Outcome("c", "dan", "skipped", "excluded"), EVENTS[2]):
@@ -53,6 +68,17 @@ def test_names_are_shown_as_they_are_and_steer_nothing():
     page.getvalue().encode()
     assert "[/x]\\x1b[2J\\ud800  two lines" in page.getvalue()
     assert "\x1b[2J" not in page.getvalue()
+    with Watch(2, console) as watch:
+        watch.hear(Outcome("c", "[/y]\x1b[2J", "started"))
+    assert "slowest: [/y]\\x1b[2J" in page.getvalue()
+    assert "\x1b[2J" not in page.getvalue()
+
+
+def test_off_a_terminal_a_long_reason_stays_in_one_line():
+    page = io.StringIO()
+    with Watch(1, Console(file=page, width=40)) as watch:
+        watch.hear(Outcome("c", "ann", "fault", reason="many words " * 20))
+    assert len(page.getvalue().splitlines()) == 1
 
 
 @pytest.mark.parametrize("terminal", [False, True])
