@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -5,7 +6,7 @@ import pytest
 
 from grader import telling
 from grader.contract import Case, Either, Exercise, Mistake
-from grader.course import Course
+from grader.course import Course, CourseError
 from grader.key import terms
 from grader.telling import differs
 
@@ -57,6 +58,22 @@ def test_a_draw_that_tells_is_the_first_one_and_every_draw_repeats():
 
 def test_what_can_never_show_is_not_waited_for():
     assert telling.expected(EXERCISE) == {PLAIN, ("upstream lost", "gradient")}
+
+
+def test_of_what_is_not_waited_for_nothing_counts():
+    """Else a draw that hides a mistake could pass for one that shows all."""
+    drawn = telling.draw(EXERCISE, 3, frozenset({PLAIN}))
+    assert telling.shown(terms(EXERCISE), *drawn, frozenset({PLAIN})) == {PLAIN}
+
+
+def test_two_cases_of_one_name_and_a_card_of_two_arrays_are_refused():
+    """The answers to one would be taken for the other's; a card is drawn along one line."""
+    twins = replace(EXERCISE, cases=lambda rng: [*cases(rng), *cases(rng)])
+    with pytest.raises(CourseError, match="two: two cases have the same name"):
+        telling.cases_for(twins, 3)
+    both = Case("both", {"x": np.ones(2), "y": np.ones(2)}, np.ones(2))
+    with pytest.raises(CourseError, match="two: a card needs a function of one array"):
+        telling.cases_for(replace(EXERCISE, cases=lambda rng: [both], card="x"), 3)
 
 
 def test_where_all_cannot_show_at_once_the_best_draw_counts():
