@@ -1,3 +1,6 @@
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 from grader import checking, companions, judge, probe
@@ -40,8 +43,32 @@ def test_a_wrong_gradient_brings_a_card_and_a_wrong_value_does_not(verdict_on):
     made = companions.with_card(report(verdict), plan, verdict, twice)
     assert "<svg" in made.picture
     assert made.picture_says
-    plan, verdict = verdict_on(lambda x: 2.1 * x, "value")
-    assert companions.with_card(report(verdict), plan, verdict, None).picture == ""
+
+    def off(x):
+        return 2.1 * x
+
+    plan, verdict = verdict_on(off, "value")
+    assert not verdict.passed
+    assert companions.with_card(report(verdict), plan, verdict, off).picture == ""
+
+
+def test_the_card_holds_the_learners_curve_against_the_reference(verdict_on, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("grader.plots.card_from_arrays", lambda *a, **k: drawn.append((a, k)))
+    plan, verdict = verdict_on(lambda x: 2.0 * x)
+    companions.with_card(report(verdict), plan, verdict, lambda x: 2.0 * x)
+    (((_, value, gradient), more),) = drawn
+    assert np.allclose(gradient, 2)
+    assert np.allclose(more["expected"], 3)
+    assert len(value) == len(more["expected"])
+
+
+def test_what_went_wrong_where_it_was_traced_is_looked_at_as_traced(verdict_on, tf, monkeypatch):
+    monkeypatch.setattr("grader.xray.explain", lambda f, *_: SimpleNamespace(finding=type(f)))
+    (case, *_), f = verdict_on(lambda x: 2.0 * x)[0].cases, lambda x: x
+    looked_at = {mode: companions._xray(f, case, mode) for mode in ("eager", "outside", "graph")}
+    assert looked_at["eager"] == str(type(f))
+    assert looked_at["outside"] == looked_at["graph"] == str(type(tf.function(f)))
 
 
 def test_a_verdict_stands_without_its_companions(verdict_on, monkeypatch, capsys):

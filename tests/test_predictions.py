@@ -1,6 +1,9 @@
+import sys
+
 import pytest
 
 from grader import predict, state
+from grader.course import CourseError
 from grader.predictions import CHOICES, classify, observe
 
 
@@ -23,6 +26,7 @@ CASES = [
     (lambda: float("nan"), "nan"),
     (raising, "error"),
     (lambda: object(), "error"),
+    (lambda: True, "number"),
 ]
 
 
@@ -48,6 +52,34 @@ def test_a_right_and_a_wrong_guess(learner, capsys, guess):
     predict("b", lambda: None, guess)
     assert "Not what you predicted." in capsys.readouterr().out
     assert state.read()["predictions"]["b"] == {"guess": "zero", "truth": "none"}
+
+
+def test_an_error_is_shown_with_its_words_and_what_the_code_prints_is_not(capfd):
+    def loud():
+        print("loud", file=sys.stderr)
+        raising()
+
+    predict("a", loud, "error")
+    said = capfd.readouterr()
+    assert "error (TypeError: not differentiable)" in said.out
+    assert said.err == ""
+
+
+def test_the_reason_is_the_courses_and_without_a_course_there_is_none(capsys, mini, monkeypatch):
+    monkeypatch.setattr("grader.store.reason", lambda data, name: f"why {name}, by {data.name}/")
+    monkeypatch.chdir(mini.root)
+    predict("a", lambda: 0.0, "zero")
+    assert "why a, by data/" in capsys.readouterr().out
+
+    def none(*_):
+        raise error
+
+    for error in (CourseError("no data/"), PermissionError()):
+        monkeypatch.setattr("grader.store.reason", none)
+        predict("a", lambda: 0.0, "zero")
+        said = capsys.readouterr().out
+        assert "As you predicted." in said
+        assert "why" not in said
 
 
 def test_none_may_be_said_as_none(capsys):
@@ -99,7 +131,10 @@ def test_a_button_puts_the_answer_in_the_place_of_the_question(learner, row):
     assert "Run this cell again" in buttons.bundles[0]["text/plain"]
     shown = buttons.bundles[0]["application/vnd.jupyter.widget-view+json"]["model_id"]
     box = widget._instances[shown]
-    next(each for each in box.children[1:] if each.description == "zero").click()
+    choices = box.children[1:]
+    next(each for each in choices if each.description == "zero").click()
+    assert all(each.disabled for each in choices)  # one guess is all there is
+    assert shown not in widget._instances
     assert "As you predicted." in card.bundles[-1]["text/plain"]
     assert "Predict first." not in card.bundles[-1]["text/html"]
     assert buttons.bundles[-1] == {"text/html": "", "text/plain": ""}

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
+from grader.contract import Mistake
 from grader.course import Course, CourseError
 from grader.grading.book import Cell, Row, rows
-from grader.grading.report import lines, write
+from grader.grading.report import _says, lines, write
 
 
 def row(student, score, mistake=None, outcome="fail"):
@@ -43,6 +46,13 @@ def test_what_is_behind_a_name_is_told_without_the_marks_of_code(mini, monkeypat
     monkeypatch.setattr("grader.grading.report.rows", lambda *_: made)
     page = write(mini, mini.chapters[0]).read_text()
     assert 'title="Your function returned None. Is a return missing?"' in page
+
+
+def test_an_exercises_own_words_go_before_those_for_all(mini):
+    exercise = mini.chapters[0].exercises()["twice"]
+    own = replace(exercise, mistakes=(Mistake("sign", "`tf.sign`, that is.", pattern="sign"),))
+    assert _says(own)["sign"] == "tf.sign, that is."
+    assert _says(exercise)["sign"] != _says(own)["sign"]
 
 
 def test_a_file_in_the_reports_way_is_said(taught):

@@ -3,6 +3,9 @@
 import html
 
 from grader import words
+from grader.build.release import api
+from grader.course import Course
+from grader.grading import unopened
 
 
 def test_a_notebook_that_cannot_be_opened_gets_a_page_with_the_reason(taught):
@@ -40,3 +43,10 @@ def test_a_fault_whose_notebook_is_there_keeps_nbgraders_page(taught):
     run = taught.grade_here("bob")
     assert run.outcomes[0].kind == "died"
     assert "Score: 0.0 / 3.0" in taught.page("bob").read_text()
+
+
+def test_who_has_no_fault_gets_no_such_page(taught):
+    """Nobody has looked at it yet, say."""
+    course = Course(taught.root)
+    unopened.write(course, taught.chapter, api(course).coursedir, ["eve"])
+    assert not taught.page("eve").parent.exists()
