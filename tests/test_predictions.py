@@ -71,11 +71,13 @@ def test_the_reason_is_the_courses_and_without_a_course_there_is_none(capsys, mi
     predict("a", lambda: 0.0, "zero")
     assert "why a, by data/" in capsys.readouterr().out
 
-    def none(*_):
-        raise error
+    errors = [CourseError("no data/"), PermissionError()]
 
-    for error in (CourseError("no data/"), PermissionError()):
-        monkeypatch.setattr("grader.store.reason", none)
+    def none(*_):
+        raise errors.pop()
+
+    monkeypatch.setattr("grader.store.reason", none)
+    for _ in range(2):
         predict("a", lambda: 0.0, "zero")
         said = capsys.readouterr().out
         assert "As you predicted." in said

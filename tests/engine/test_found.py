@@ -11,6 +11,7 @@ from nbgrader.api import Gradebook
 from grader.course import CourseError
 from grader.engine import preflight
 from grader.engine.batch import GradingError
+from grader.engine.journal import Journal
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
@@ -103,6 +104,19 @@ def test_a_gradebook_from_a_backup_gets_the_later_scores(tiny):
     assert tiny.scores("ann")[0] == 5
     assert tiny.grade()["ann"].score == tiny.scores("ann")[0] == 9
     assert tiny.grade()["ann"].state == "skipped"
+
+
+def test_what_a_killed_run_had_begun_is_graded(tiny):
+    """The gradebook holds the scores of what was handed in before."""
+    tiny.submit("ann")
+    tiny.grade()
+    tiny.submit("ann", sq="def sq(a): return 0")
+    journal = Journal(tiny.root)
+    with journal.locked():
+        journal.add("ps", "ann", "begun")
+    (tiny.root / "autograded/ann/ps/left").write_text("")
+    assert tiny.grade()["ann"].score == 5
+    assert not (tiny.root / "autograded/ann/ps/left").exists()
 
 
 def test_a_fault_that_was_mended_is_graded(tiny):
