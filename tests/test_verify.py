@@ -3,9 +3,10 @@ import shutil
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 from typer.testing import CliRunner
 
-from grader import state
+from grader import state, verify
 from grader.cli import app
 from grader.course import Course
 from grader.grading.demo import choices
@@ -38,3 +39,15 @@ def test_verify_runs_everything_again_and_believes_only_what_it_sees(learner):
     assert "✓ counter" in got.output
     assert "↺ words" in got.output
     assert learner.notebook.read_bytes() == kept
+
+
+def test_what_nobody_has_worked_on_is_not_run(learner, monkeypatch, tmp_path):
+    (tmp_path / state.FILE).unlink()
+    monkeypatch.setattr(verify, "run", lambda book, folder: 1 / 0)
+    assert list(verify.verify(tmp_path)) == []
+
+
+def test_a_notebook_runs_in_its_own_folder(tmp_path):
+    book = new_notebook(cells=[new_code_cell("import os; print(os.getcwd())")])
+    verify.run(book, tmp_path)
+    assert book.cells[0].outputs[0].text.strip() == str(tmp_path)

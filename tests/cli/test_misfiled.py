@@ -60,6 +60,10 @@ def test_of_very_many_twenty_are_named(told):
     assert said[-1] == "not graded: and 5 more"
 
 
+def test_no_name_of_a_student_gets_at_the_terminal(told):
+    assert told("a\x1b[2J/01_sums") == [_says("a\\x1b[2J/01_sums", "01_sum")]
+
+
 def test_a_folder_that_cannot_be_read_stops_nobody(tmp_path, monkeypatch):
     for place in ("solutions/01_sum", "submitted/ann/01_sums", "submitted/bob/01_sums"):
         (tmp_path / place).mkdir(parents=True)
