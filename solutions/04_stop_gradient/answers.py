@@ -87,6 +87,26 @@ def surrogate(forward, backward):
 def surrogate(forward, backward):
     return tf.stop_gradient(forward) + backward - tf.stop_gradient(backward)
 """,
+        "float32_inside": """
+def surrogate(forward, backward):
+    def combined(x):
+        x = tf.cast(x, tf.float32)
+        t = backward(x)
+        return tf.stop_gradient(forward(x)) + (t - tf.stop_gradient(t))
+    return combined
+""",
+        "backward_alone": """
+def surrogate(forward, backward):
+    return backward
+""",
+        "backward_ignored": """
+def surrogate(forward, backward):
+    return tf.grad_pass_through(forward)
+""",
+        "backward_ignored_2": """
+def surrogate(forward, backward):
+    return lambda x: tf.stop_gradient(forward(x)) + (x - tf.stop_gradient(x))
+""",
     },
     "reverse_by_stopping": {
         "ok_by_surrogate": """
@@ -130,6 +150,14 @@ def reverse_by_stopping(x, strength):
 def reverse_by_stopping(x, strength):
     return tf.stop_gradient(x + strength * x - strength * x)
 """,
+        "strength_off_by_one": """
+def reverse_by_stopping(x, strength):
+    return x + tf.stop_gradient(strength * x) - strength * x
+""",
+        "strength_on_the_forward_3": """
+def reverse_by_stopping(x, strength):
+    return tf.stop_gradient(x) - strength * x
+""",
     },
     "scale_gradient": {
         "ok_by_surrogate": """
@@ -164,6 +192,10 @@ def scale_gradient(x, factor):
         return tf.identity(x), lambda up: factor * tf.ones_like(x)
     return scaled(x)
 """,
+        "terms_exchanged": """
+def scale_gradient(x, factor):
+    return tf.stop_gradient(factor * x) + (1.0 - factor) * x
+""",
     },
     "round_straight_through": {
         "ok_classic": """
@@ -194,6 +226,15 @@ def round_straight_through(x):
         "raises_not_a_tensor": """
 def round_straight_through(x):
     return x + tf.stop_gradient(round(x) - x)
+""",
+        "cut_towards_zero": """
+def round_straight_through(x):
+    whole = tf.cast(tf.cast(x + 0.5, tf.int32), x.dtype)
+    return x + tf.stop_gradient(whole - x)
+""",
+        "nothing_taken_away": """
+def round_straight_through(x):
+    return x + tf.stop_gradient(tf.round(x))
 """,
     },
     "floor_detour": {
@@ -270,6 +311,16 @@ def binarize_by_stopping(x):
 def binarize_by_stopping(x):
     return tf.sign(tf.clip_by_value(x, -1.0, 1.0))
 """,
+        "ok_minimum_maximum": """
+def binarize_by_stopping(x):
+    t = tf.maximum(tf.minimum(x, 1.0), -1.0)
+    return tf.stop_gradient(tf.sign(x) - t) + t
+""",
+        "open_interval_2": """
+def binarize_by_stopping(x):
+    t = tf.nn.relu(x + 1.0) - tf.nn.relu(x - 1.0) - 1.0
+    return tf.stop_gradient(tf.sign(x) - t) + t
+""",
     },
     "xnor_by_stopping": {
         "ok_by_hand": """
@@ -304,6 +355,27 @@ def xnor_by_stopping(x):
         "true_derivative": """
 def xnor_by_stopping(x):
     return tf.sign(x) * tf.reduce_mean(tf.abs(x))
+""",
+        "zero_for_zeros": """
+def xnor_by_stopping(x):
+    size = tf.stop_gradient(tf.reduce_mean(tf.abs(x)))
+    t = tf.math.divide_no_nan(x, size)
+    return size * (t + tf.stop_gradient(tf.sign(x) - t))
+""",
+        "mean_forgotten": """
+def xnor_by_stopping(x):
+    return x + tf.stop_gradient(tf.sign(x) - x)
+""",
+        "mean_along_one_axis": """
+def xnor_by_stopping(x):
+    axis = -1 if x.shape.rank else None
+    size = tf.reduce_mean(tf.abs(x), axis, keepdims=True)
+    return x + tf.stop_gradient(tf.sign(x) * size - x)
+""",
+        "clipped": """
+def xnor_by_stopping(x):
+    t = tf.clip_by_value(x, -1.0, 1.0)
+    return t + tf.stop_gradient(tf.sign(x) * tf.reduce_mean(tf.abs(x)) - t)
 """,
     },
     "sigmoid_floor": {
@@ -346,6 +418,14 @@ def sigmoid_floor(x, sharpness, low, high):
         "raises_range_of_tensors": """
 def sigmoid_floor(x, sharpness, low, high):
     return low + sum(tf.sigmoid(sharpness * (x - k)) for k in range(tf.floor(x), high))
+""",
+        "low_taken_away": """
+def sigmoid_floor(x, sharpness, low, high):
+    return sum(tf.sigmoid(sharpness * (x - k)) for k in range(low + 1, high + 1)) - low
+""",
+        "steps_go_down": """
+def sigmoid_floor(x, sharpness, low, high):
+    return low + sum(tf.sigmoid(-sharpness * (x - k)) for k in range(low + 1, high + 1))
 """,
     },
     "ramp_floor": {
@@ -418,6 +498,14 @@ def fourier_floor(x, terms):
     waves = sum(tf.sin(2 * np.pi * k * x) / (np.pi * k) for k in range(1, terms + 1))
     return tf.stop_gradient(x - 0.5 + waves)
 """,
+        "one_term_too_many": """
+def fourier_floor(x, terms):
+    return x - 0.5 + sum(tf.sin(2 * np.pi * k * x) / (np.pi * k) for k in range(1, terms + 2))
+""",
+        "waves_of_the_wrong_height": """
+def fourier_floor(x, terms):
+    return x - 0.5 + sum(tf.sin(2 * np.pi * k * x) / np.pi for k in range(1, terms + 1))
+""",
     },
     "smoothed_sign": {
         "ok_two_ramps": """
@@ -451,6 +539,14 @@ def smoothed_sign(x, width):
         "none": """
 def smoothed_sign(x, width):
     return tf.stop_gradient(tf.clip_by_value(x / width, -1.0, 1.0))
+""",
+        "not_clipped": """
+def smoothed_sign(x, width):
+    return x / width
+""",
+        "a_share_for_a_mean": """
+def smoothed_sign(x, width):
+    return tf.clip_by_value((x + width) / (2.0 * width), 0.0, 1.0)
 """,
     },
     "masked_weights": {
@@ -529,6 +625,18 @@ def bernoulli_attention(features, probs, noise):
     soft = probs * features
     return tf.stop_gradient(z * features) + (soft - tf.stop_gradient(soft))
 """,
+        "features_stopped": """
+def bernoulli_attention(features, probs, noise):
+    z = tf.cast(noise < probs, features.dtype)
+    hard = tf.stop_gradient(z) + (probs - tf.stop_gradient(probs))
+    return hard * tf.stop_gradient(features)
+""",
+        "gradients_exchanged": """
+@tf.custom_gradient
+def bernoulli_attention(features, probs, noise):
+    z = tf.cast(noise < probs, features.dtype)
+    return z * features, lambda up: (up * features, up * z, None)
+""",
     },
     "reinforce_loss": {
         "ok_sum_over_size": """
@@ -563,6 +671,10 @@ def reinforce_loss(log_prob, reward):
         "raises_too_few": """
 def reinforce_loss(log_prob):
     return -tf.reduce_mean(log_prob)
+""",
+        "the_other_one_stopped": """
+def reinforce_loss(log_prob, reward):
+    return -tf.reduce_mean(reward * tf.stop_gradient(log_prob))
 """,
     },
 }

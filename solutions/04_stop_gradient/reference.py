@@ -17,6 +17,7 @@ from grader.contract import (
     Mistake,
     Source,
 )
+from grader.verdict import words
 
 IDENTITY = "One identity, two directions"
 HANDLES = "Handles: the value stays, the gradient changes"
@@ -65,8 +66,8 @@ NONE_SAYS = (
     "that operation to the stopped part, and give the gradient a path of its own."
 )
 ZERO_SAYS = (
-    "The gradient is zero: there are two paths back to `x`, and they cancel, one counting +1 and "
-    "the other −1. One of them has to be stopped."
+    "The gradient is zero. If two paths lead back to `x`, one counts +1, the other −1, and one of "
+    "them has to be stopped. If there is one, something on it has the derivative 0."
 )
 NONE = Mistake("none", NONE_SAYS, pattern="none")
 ZERO = Mistake("zero", ZERO_SAYS, pattern="zeros")
@@ -147,6 +148,11 @@ def _rounded(case):
     return {"value": (t + (f - t)).astype(np.float64), "bit exact": False}
 
 
+def _single(case):
+    """x cut to float32 on the way: right to its digits, and no bit of float64 beyond them."""
+    return {"bit exact": case.dtype != "float64"}
+
+
 surrogate = Exercise(
     id="surrogate",
     cases=surrogate_cases,
@@ -162,6 +168,12 @@ surrogate = Exercise(
     ),
     mistakes=(
         Mistake(
+            "float32 inside",
+            "With a float64 `x` something on the way is float32, which holds half the digits. "
+            "Leave the dtype to `forward` and `backward`.",
+            answer=_single,
+        ),
+        Mistake(
             "value off by rounding",
             "The value is off in the last digits, and for large `t` by all of it: a sum or a "
             "difference of `f` and `t` is rounded, and nothing undoes that. Take `t` from `t` "
@@ -174,11 +186,32 @@ surrogate = Exercise(
             "and that of `forward`. To the tape `forward(x)` must be a constant.",
             answer=lambda case: {"gradient:x": up(case) * (_pair(case)[2] + _own_slope(case))},
         ),
+        Mistake(  # before "roles swapped", whose gradients these are
+            "true derivative",
+            words.PATTERNS["true derivative"],
+            answer=_forward_alone,
+        ),
+        Mistake(
+            "backward alone",
+            "This is `backward` itself: its gradient is asked, its value is not. The value is that "
+            "of `forward`, stopped.",
+            answer=lambda case: {"value": _pair(case)[1], "bit exact": False},
+        ),
         Mistake(
             "roles swapped",
             "Value and gradient stand for each other: this has the value of `backward`. The "
             "stopped one gives the value.",
-            answer=lambda case: {"value": _pair(case)[1], "bit exact": False},
+            answer=lambda case: {
+                "value": _pair(case)[1],
+                "bit exact": False,
+                "gradient:x": Either(None, up(case) * _own_slope(case)),
+            },
+        ),
+        Mistake(
+            "backward ignored",
+            "The gradient is the upstream gradient itself, whatever `backward` is. Its derivative "
+            "is asked.",
+            answer=lambda case: {"gradient:x": up(case)},
         ),
         Mistake(
             "nothing taken away",
@@ -190,7 +223,10 @@ surrogate = Exercise(
             "another tool",
             "Value and gradient are right, but a custom rule made them. Here `tf.stop_gradient` "
             "alone is asked; chapter 05 is about the other way.",
-            answer=lambda case: {"gradient made by": "custom rule"},
+            answer=lambda case: {
+                "gradient made by": "custom rule",
+                "gradient:x": surrogate_truth(case)["gradient:x"],
+            },
         ),
         ZERO,
     ),
@@ -252,13 +288,27 @@ reverse_by_stopping = Exercise(
             answer=lambda case: {"gradient:x": -up(case)},
         ),
         Mistake(
+            "strength off by one",
+            "The gradient is (1 − strength) or −(1 + strength) times the upstream gradient: an "
+            "`x` too many counts.",
+            answer=lambda case: {
+                "gradient:x": Either(
+                    (1 - case.inputs["strength"]) * up(case),
+                    -(1 + case.inputs["strength"]) * up(case),
+                )
+            },
+        ),
+        Mistake(
             "strength on the forward",
             "The value is changed. Forward this function is the identity; only the gradient is "
             "reversed.",
             answer=lambda case: {
                 "value": Either(
-                    -case.inputs["strength"] * case.arrays["x"],
-                    case.inputs["strength"] * case.arrays["x"],
+                    *(
+                        times * case.arrays["x"]
+                        for s in [case.inputs["strength"]]
+                        for times in (-s, s, 1 - s, 1 + s, 2 - s)
+                    )
                 )
             },
         ),
@@ -298,6 +348,12 @@ scale_gradient = Exercise(
             "divided by the factor",
             "The gradient is divided by `factor` where it should be multiplied.",
             answer=lambda case: {"gradient:x": up(case) / case.inputs["factor"]},
+        ),
+        Mistake(
+            "terms exchanged",
+            "The gradient is (1 − factor) times the upstream gradient: the term that is stopped "
+            "and the one that is not have changed places.",
+            answer=lambda case: {"gradient:x": (1 - case.inputs["factor"]) * up(case)},
         ),
         Mistake(
             "factor off by one",
@@ -356,6 +412,20 @@ round_straight_through = Exercise(
                 "value": Either(np.floor(case.arrays["x"]), np.ceil(case.arrays["x"]))
             },
         ),
+        Mistake(
+            "cut towards zero",
+            "A cast to an integer cuts towards zero, with ½ added before it, too. `tf.round` goes "
+            "to the nearest integer.",
+            answer=lambda case: {
+                "value": Either(np.trunc(case.arrays["x"]), np.trunc(case.arrays["x"] + 0.5))
+            },
+        ),
+        Mistake(
+            "nothing taken away",
+            "The value is x + round(x). Whatever is added for the sake of its gradient must be "
+            "taken away again, stopped.",
+            answer=lambda case: {"value": case.arrays["x"] + np.round(case.arrays["x"])},
+        ),
     ),
     card="x",
     reread=STRAIGHT,
@@ -410,9 +480,11 @@ def binarize_cases(rng):
     return [main, *others(rng)[1:]]
 
 
-def _inside(case, *, closed=True):
-    size = np.abs(case.arrays["x"])
-    return np.where(size <= 1 if closed else size < 1, up(case), 0.0)
+def _inside(case, *, left=True, right=True):
+    """The upstream gradient from −1 to 1, with these ends or without."""
+    x = case.arrays["x"]
+    inner = (x >= -1 if left else x > -1) & (x <= 1 if right else x < 1)
+    return np.where(inner, up(case), 0.0)
 
 
 binarize_by_stopping = Exercise(
@@ -430,9 +502,15 @@ binarize_by_stopping = Exercise(
     mistakes=(
         Mistake(
             "open interval",
-            "Inside all is right, at exactly −1 and 1 the gradient is zero. Both ends belong to "
-            "the interval.",
-            answer=lambda case: {"gradient:x": _inside(case, closed=False)},
+            "Inside all is right, at exactly −1, at exactly 1 or at both the gradient is zero. "
+            "Both ends belong to the interval.",
+            answer=lambda case: {
+                "gradient:x": Either(
+                    _inside(case, left=False, right=False),
+                    _inside(case, left=False),
+                    _inside(case, right=False),
+                )
+            },
         ),
         Mistake(
             "unclipped",
@@ -492,6 +570,14 @@ def _through_the_mean(case):
     return np.sum(up(case) * sign) * sign / sign.size
 
 
+def _by_axis(case):
+    """A mean size for each row, or for each column."""
+    x = case.arrays["x"]
+    axes = (-1, 0) if x.ndim else (None,)
+    means = (np.mean(np.abs(x), axis=axis, keepdims=True) for axis in axes)
+    return {"value": Either(*(np.sign(x) * mean for mean in means))}
+
+
 xnor_by_stopping = Exercise(
     id="xnor_by_stopping",
     cases=xnor_cases,
@@ -508,6 +594,29 @@ xnor_by_stopping = Exercise(
         "Stop `tf.sign(x) * tf.reduce_mean(tf.abs(x))`, and add `x` minus the stopped `x`.",
     ),
     mistakes=(
+        Mistake(
+            "zero for zeros",
+            "For an input of zeros the gradient is zero: there the mean size is 0, and it "
+            "multiplies the gradient. Nothing has to be multiplied or divided by it.",
+            answer=lambda case: {"gradient:x": up(case) if _mean_size(case) else zeros(case)},
+        ),
+        Mistake(
+            "mean forgotten",
+            "This is the sign alone. It has to be multiplied by the mean size of `x`.",
+            answer=lambda case: {"value": np.sign(case.arrays["x"])},
+        ),
+        Mistake(
+            "mean along one axis",
+            "The mean is taken along one axis. One mean over all entries is asked.",
+            answer=_by_axis,
+        ),
+        Mistake(
+            "clipped",
+            "Beyond −1 and 1 the gradient is zero. Here nothing is clipped: it passes everywhere.",
+            answer=lambda case: {
+                "gradient:x": Either(_inside(case), _mean_size(case) * _inside(case))
+            },
+        ),
         Mistake(
             "scaled by E",
             "The gradient is E = mean |x| times the upstream gradient: E multiplies outside of the "
@@ -580,6 +689,14 @@ def _sharpness_misplaced(case):
     return _either(_stairs(case, shift=0.0), *outside)
 
 
+def _downstairs(case):
+    """low + Σ sigmoid(−s·(x − k)): of each step what is missing to 1."""
+    low, high = case.inputs["low"], case.inputs["high"]
+    up_stairs = _stairs(case)
+    value = 2 * low + (high - low) - up_stairs["value"]
+    return {"value": value, "gradient:x": -up_stairs["gradient:x"]}
+
+
 def _sigmoid_inputs(rng, shape, dtype):
     low = int(rng.integers(-3, 0))
     high = low + int(rng.integers(3, 6))
@@ -615,6 +732,16 @@ sigmoid_floor = Exercise(
             "low forgotten",
             "The staircase begins at 0. It has to begin at `low`.",
             answer=lambda case: {"value": _stairs(case)["value"] - case.inputs["low"]},
+        ),
+        Mistake(
+            "low taken away",
+            "The staircase begins at −low. It has to begin at `low`: add it.",
+            answer=lambda case: {"value": _stairs(case)["value"] - 2 * case.inputs["low"]},
+        ),
+        Mistake(
+            "steps go down",
+            "Each step goes down where it should go up: the distance is x − k, without a minus.",
+            answer=_downstairs,
         ),
         NONE,
     ),
@@ -693,12 +820,14 @@ ramp_floor = Exercise(
 )
 
 
-def _fourier(case, sign=1.0, half=0.5, orders=None, circle=2 * np.pi):
+def _fourier(case, sign=1.0, half=0.5, orders=None, circle=2 * np.pi, height=1.0):
+    """x − ½ + Σ height·sin(circle·k·x) / (πk); `height` a number or a function of k."""
     x, n = case.arrays["x"], case.inputs["terms"]
     value, slope = x - half, np.ones_like(x)
     for k in range(1, n + 1) if orders is None else orders:
-        value = value + sign * np.sin(circle * k * x) / (np.pi * k)
-        slope = slope + sign * circle * np.cos(circle * k * x) / np.pi
+        size = sign * (height(k) if callable(height) else height) / (np.pi * k)
+        value = value + size * np.sin(circle * k * x)
+        slope = slope + size * circle * k * np.cos(circle * k * x)
     return {"value": value, "gradient:x": up(case) * slope}
 
 
@@ -748,6 +877,21 @@ fourier_floor = Exercise(
             answer=lambda case: _fourier(case, orders=range(1, case.inputs["terms"])),
         ),
         Mistake(
+            "one term too many",
+            "There is a term too many: `k` runs from 1 to `terms`, both included.",
+            answer=lambda case: _fourier(case, orders=range(1, case.inputs["terms"] + 2)),
+        ),
+        Mistake(
+            "waves of the wrong height",
+            "The waves are too high or too low: each sine is divided by πk.",
+            answer=lambda case: _either(
+                _fourier(case, height=lambda k: k),
+                _fourier(case, height=0.5),
+                _fourier(case, height=lambda k: 1 / k),
+                _fourier(case, height=np.pi),
+            ),
+        ),
+        Mistake(
             "half a turn",
             "The waves are too long: one wave for each step takes sin(2πkx).",
             answer=lambda case: _fourier(case, circle=np.pi),
@@ -789,6 +933,12 @@ def _tanh_line(case):
     return {"value": t, "gradient:x": up(case) * (1 - t * t) / w}
 
 
+def _share(case):
+    """The probability that x + u is positive: half of the mean of sign, and a half."""
+    mean = _clip_line(case, 1 / case.inputs["width"], case.inputs["width"])
+    return {"value": (mean["value"] + 1) / 2, "gradient:x": mean["gradient:x"] / 2}
+
+
 smoothed_sign = Exercise(
     id="smoothed_sign",
     cases=along_x(_smoothed_inputs, "a vector of 8", (8,)),
@@ -807,6 +957,18 @@ smoothed_sign = Exercise(
             "The line has slope 1 and ends at ±width. A mean of signs goes from −1 to 1: its "
             "slope is 1/width.",
             answer=lambda case: _clip_line(case, 1.0, case.inputs["width"]),
+        ),
+        Mistake(
+            "not clipped",
+            "The line goes on beyond ±width. There all of the interval has one sign: the mean "
+            "stays at −1 or 1.",
+            answer=lambda case: _clip_line(case, 1 / case.inputs["width"], np.inf),
+        ),
+        Mistake(
+            "a share for a mean",
+            "This goes from 0 to 1: the share of the interval that is positive. The mean of sign "
+            "is that share minus the share that is negative.",
+            answer=_share,
         ),
         Mistake(
             "width ignored",
@@ -948,8 +1110,24 @@ bernoulli_attention = Exercise(
         Mistake(
             "none",
             "No gradient reaches `probs`: a comparison gives a bool, and a bool passes nothing. "
+            "No gradient reaches `probs`: a comparison gives a bool, and a bool passes nothing. "
             "The mask needs a path to `probs` that does not lead through the comparison.",
-            pattern="none",
+            answer=lambda case: {"gradient:probs": None},
+        ),
+        Mistake(
+            "features stopped",
+            "No gradient reaches `features`. Only the mask is made of stopped parts; what it "
+            "multiplies is not stopped.",
+            answer=lambda case: {"gradient:features": None},
+        ),
+        Mistake(
+            "gradients exchanged",
+            "The two gradients are exchanged: `features` gets upstream · z, `probs` gets upstream "
+            "· features.",
+            answer=lambda case: {
+                "gradient:features": bernoulli_truth(case)["gradient:probs"],
+                "gradient:probs": bernoulli_truth(case)["gradient:features"],
+            },
         ),
         Mistake(
             "gradient through the comparison",
@@ -1058,6 +1236,12 @@ reinforce_loss = Exercise(
     ),
     mistakes=(
         Mistake(
+            "the other one stopped",
+            "`log_prob` is stopped and `reward` is not. It is the other way round: the gradient is "
+            "for `log_prob`.",
+            answer=lambda case: {"gradient:log_prob": None, **_unstopped(case)},
+        ),
+        Mistake(
             "reward not stopped",
             "A gradient reaches the `reward`. It would train whatever made the `reward` to be "
             "larger for likely samples, which is no estimate of anything: stop it.",
@@ -1089,6 +1273,7 @@ reinforce_loss = Exercise(
         ),
     ),
     reread=CHANCE,
+    options={"entire": True},  # of some calls the sign may be wrong for another reason
     also="With the minus inside: `tf.reduce_mean(-log_prob * tf.stop_gradient(reward))`.",
 )
 
