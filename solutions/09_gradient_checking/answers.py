@@ -25,6 +25,17 @@ _64 = {
     "step": "h",
 }
 
+_NUMERIC_PLAIN = """
+def numeric_gradient(f, x, upstream, h):
+    x, slopes = np.array(x, np.float64), np.zeros(x.shape)
+    total = lambda at: np.sum(np.asarray(upstream, np.float64) * f(tf.constant(at)).numpy())
+    for i in np.ndindex(*x.shape):
+        high, low = x.copy(), x.copy()
+        high[i] += h
+        low[i] -= h
+        slopes[i] = {slope}
+    return slopes
+"""
 NUMERIC = {
     "ok_loop": _NUMERIC_LOOP.format(**_64),
     "ok_tensorflow": """
@@ -56,6 +67,12 @@ def numeric_gradient(f, x, upstream, h):
     x, upstream = tf.cast(x, tf.float64), tf.cast(upstream, tf.float64)
     return upstream * (f(x + h) - f(x - h)) / (2 * h)
 """,
+    "backward_difference": _NUMERIC_PLAIN.format(slope="(total(x) - total(low)) / h"),
+    "bracket_forgotten": _NUMERIC_PLAIN.format(slope="(total(high) - total(low)) / 2 * h"),
+    "a_scalar_is_no_array": _NUMERIC_PLAIN.format(
+        slope="(total(high) - total(low)) / (2 * h)"
+    ).replace("np.array(x, np.float64)", "tf.cast(x, tf.float64).numpy()"),
+    "ok_arrays": _NUMERIC_PLAIN.format(slope="(total(high) - total(low)) / (2 * h)"),
     "raises_on_scalars": """
 def numeric_gradient(f, x, upstream, h):
     raise NotImplementedError("later")
@@ -312,6 +329,13 @@ def gradient_check(f, x):
         found = tape_gradient(f, at, fixed)
         return found if found.shape == at.shape else tf.zeros_like(at)
     return one_order(f) and one_order(second)
+""",
+    "raises_a_text_for_a_word": "def gradient_check(f, x):\n    return 'right'\n",
+    "always_content_2": """
+def gradient_check(f, x):
+    (tape,), (slopes,) = tf.test.compute_gradient(f, [x])
+    np.testing.assert_allclose(tape, slopes, rtol=1e-3, atol=1e-9 * np.abs(f(x)).max())
+    return True
 """,
     "always_content": "def gradient_check(f, x):\n    return True\n",
     "never_content": "def gradient_check(f, x):\n    return False\n",

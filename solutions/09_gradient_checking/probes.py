@@ -88,6 +88,8 @@ def planted(answer, case, mode):
     the one that it asked about.
     """
     word = answer(compile_source(case.inputs["f"]), tf.constant(case.inputs["x"]))
+    if isinstance(word, str):  # every text that is not empty would count as True
+        raise TypeError(f"True or False is asked, the text {word!r} came")
     plain = word is not None and type(word).__name__ != "Blank" and np.ndim(word) == 0
     said = bool(word) if plain else word
     return {f"entry:{name}": said for name in NAMES}

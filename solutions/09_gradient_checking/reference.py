@@ -43,17 +43,17 @@ def numeric_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-def quotient(case: Case, left: float = 1.0, ones: bool = False) -> np.ndarray:
-    """(F(x + h) − F(x − left·h)) / (1 + left)h, entry by entry, F = Σ upstream · f."""
+def quotient(case: Case, left: float = 1.0, ones: bool = False, right: float = 1.0) -> np.ndarray:
+    """(F(x + right·h) − F(x − left·h)) / (right + left)h, entry by entry, F = Σ upstream · f."""
     f, h = TWINS[case.inputs["f"].text], case.inputs["h"]
     x, up = case.arrays["x"], case.arrays["upstream"]
     up = np.ones_like(up) if ones else up
     slopes = np.zeros_like(x)
     for i in np.ndindex(*x.shape):
         high, low = x.copy(), x.copy()
-        high[i] += h
+        high[i] += right * h
         low[i] -= left * h
-        slopes[i] = np.sum(up * (f(high) - f(low))) / ((1 + left) * h)
+        slopes[i] = np.sum(up * (f(high) - f(low))) / ((right + left) * h)
     return slopes
 
 
@@ -109,6 +109,23 @@ NUMERIC = Exercise(
             "This is (F(x + h) − F(x)) / h. Its error shrinks like h; the central difference "
             "(F(x + h) − F(x − h)) / 2h has an error like h².",
             lambda case: {"value": quotient(case, left=0.0)},
+        ),
+        Mistake(
+            "backward difference",
+            "This is (F(x) − F(x − h)) / h. Its error shrinks like h; the central difference "
+            "(F(x + h) − F(x − h)) / 2h has an error like h².",
+            lambda case: {"value": quotient(case, right=0.0)},
+        ),
+        Mistake(
+            "bracket forgotten",
+            "`difference / 2 * h` divides by 2 and multiplies by `h`. Put `2 * h` in brackets.",
+            lambda case: {"value": quotient(case) * case.inputs["h"] ** 2},
+        ),
+        Mistake(
+            "a scalar is no array",
+            "`.numpy()` of a scalar tensor is a NumPy number, and no entry of a number can be set. "
+            "`np.array(x, np.float64)` is an array, of shape () where `x` is a scalar.",
+            raises=r"'numpy\.float(32|64)' object does not support item assignment",
         ),
         Mistake(
             "divided by h",
@@ -580,7 +597,8 @@ CHECKER = Exercise(
         ),
         Mistake(
             "always content",
-            "Your checker calls everything right, the planted faults included.",
+            "Wherever your checker answers, it answers True, for the planted faults, too. An "
+            "exception is no answer: it has to return False.",
             _missed(*PLANTED),
         ),
         Mistake(
@@ -957,7 +975,8 @@ EXPLAINS = Exercise(
         Mistake(
             "right pairs refused",
             "Your function says False to right pairs. Is the noise added to `x` before `f` is "
-            "asked? Is the difference divided by 2h? Are 10⁻⁶ allowed on top?",
+            "asked? Is the difference divided by 2h? Is the standard error the standard deviation "
+            "over √k, not over k? Are 10⁻⁶ allowed on top?",
             _wrong_on(*(n for n, row in EXPLAINED.items() if row[2])),
         ),
     ),
