@@ -40,6 +40,26 @@ def binary_dense(x, kernel):
     "mean_contributes": _DENSE.format(
         soft=_CLIP, quantised="size * (stop(signs - kernel) + kernel)"
     ),
+    "x_not_binarised": """
+def binary_dense(x, kernel):
+    small = tf.sign(kernel) * tf.reduce_mean(tf.abs(kernel))
+    return x @ (tf.stop_gradient(small - kernel) + kernel)
+""",
+    "kernel_not_quantised": _DENSE.format(soft=_CLIP, quantised="kernel"),
+    "mean_along_one_axis": _DENSE.format(
+        soft=_CLIP,
+        quantised="stop(signs * tf.reduce_mean(tf.abs(kernel), axis=0) - kernel) + kernel",
+    ),
+    "kernel_clipped": _DENSE.format(
+        soft=_CLIP,
+        quantised="stop(signs * size - tf.clip_by_value(kernel, -1, 1)) "
+        "+ tf.clip_by_value(kernel, -1, 1)",
+    ),
+    "zero_for_zeros": _DENSE.format(
+        soft=_CLIP,
+        quantised="stop(size) * (stop(signs) + tf.math.divide_no_nan(kernel - stop(kernel), "
+        "stop(size)))",
+    ),
     "true_derivative": """
 def binary_dense(x, kernel):
     return tf.sign(x) @ (tf.sign(kernel) * tf.reduce_mean(tf.abs(kernel)))
@@ -108,6 +128,29 @@ def patch_attention(patches, probs, noise):
         return tf.reduce_mean(z * patches, axis=1), rule
     return select(patches, probs)
 """,
+    "ok_zeros_to_noise": """
+@tf.custom_gradient
+def patch_attention(patches, probs, noise):
+    z = tf.cast(noise < probs, patches.dtype)[..., tf.newaxis]
+    def rule(upstream):
+        share = upstream[:, tf.newaxis] / patches.shape[1]
+        return share * z, tf.reduce_sum(share * patches, axis=-1), tf.zeros_like(noise)
+    return tf.reduce_mean(z * patches, axis=1), rule
+""",
+    "noise_gets_a_gradient": _PATCHES.format(
+        test="noise < probs",
+        mask="tf.stop_gradient(z - probs + noise) + probs - noise",
+        join=_MEAN,
+    ),
+    "only_where_selected": _PATCHES.format(
+        test="noise < probs", mask="tf.stop_gradient(z - z * probs) + z * probs", join=_MEAN
+    ),
+    "divided_by_the_selected": _PATCHES.format(
+        test="noise < probs",
+        mask=_Z,
+        join="tf.reduce_sum(z[..., tf.newaxis] * patches, axis=1) "
+        "/ tf.maximum(tf.reduce_sum(z, axis=1, keepdims=True), 1)",
+    ),
     "None_to_probs": _PATCHES.format(test="noise < probs", mask="z", join=_MEAN),
     "sum_for_mean": _PATCHES.format(
         test="noise < probs", mask=_Z, join=_MEAN.replace("reduce_mean", "reduce_sum")
@@ -172,6 +215,14 @@ def domain_features(x, strength):
     "strength_on_the_forward": """
 def domain_features(x, strength):
     return -strength * x
+""",
+    "strength_on_the_forward_2": """
+def domain_features(x, strength):
+    return tf.stop_gradient(x) - strength * x
+""",
+    "strength_off_by_one": """
+def domain_features(x, strength):
+    return x + tf.stop_gradient(strength * x) - strength * x
 """,
     "true_derivative": "def domain_features(x, strength):\n    return tf.identity(x)\n",
     "raises_without_a_rule": _TURN.format(value="tf.identity(x)", rule="reverse(upstream)"),
@@ -411,6 +462,22 @@ def newton_cg_step(f, x, iterations, damping):
     "gradient_step": _newton(result="x - gradient()"),
     "damping_lost": _newton(damping="0.0"),
     "one_iteration_short": _newton(count="iterations - 1"),
+    "one_iteration_too_many": _newton(count="iterations + 1"),
+    "directions_not_conjugate": _newton().replace("d = after + ", "d = after + 0 * "),
+    "x_forgotten": _newton(result="p"),
+    "solved_to_the_end": """
+def newton_cg_step(f, x, iterations, damping):
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            value = f(x)
+        g = inner.gradient(value, x)
+    n = int(np.prod(x.shape))
+    hessian = outer.jacobian(g, x, unconnected_gradients="zero")
+    a = tf.reshape(hessian, [n, n]) + damping * tf.eye(n, dtype=x.dtype)
+    return x - tf.reshape(tf.linalg.solve(a, tf.reshape(g, [n, 1])), x.shape)
+""",
     "nan": _newton(divide="tf.divide"),
     "second_derivative_of_a_line": _newton(zero=""),
     "forms_the_Hessian": """

@@ -31,6 +31,7 @@ def dense_cases(rng: np.random.Generator) -> list[Case]:
         x = away(normal(rng, (b, n), dtype, 1.2), [-1.0, 0.0, 1.0])
         x[0, :2] = -1.0001, 1.0001  # a window that is a little too wide shows
         kernel = away(normal(rng, (n, m), dtype, 0.7), [-1.0, 0.0, 1.0])
+        kernel[0, 0] = np.copysign(1.3, kernel[0, 0])  # whoever clips the kernel, too, shows
         return Case(name, {"x": x, "kernel": kernel}, upstream(rng, (b, m), dtype), part, modes)
 
     zero = case("a kernel of zeros", 2, 3, 2, "float32", "robust")
@@ -71,6 +72,33 @@ def dense_mean(case: Case) -> Arrays:
     return {"gradient:kernel": direct * mean + through}
 
 
+def dense_at_zeros(case: Case) -> Arrays:
+    """No gradient to a kernel of zeros: its mean size is a factor."""
+    right = dense(case)["gradient:kernel"]
+    return {"gradient:kernel": right if np.any(case.arrays["kernel"]) else 0 * right}
+
+
+def dense_by_axis(case: Case) -> dict[str, object]:
+    """A mean size for each column, or for each row."""
+    x, kernel, up = case.arrays["x"], case.arrays["kernel"], case.upstream.astype(np.float64)
+    sizes = (np.mean(np.abs(kernel), axis=axis, keepdims=True) for axis in (0, 1))
+    each = [np.sign(kernel) * size for size in sizes]
+    return {
+        "value": Either(*(np.sign(x) @ q for q in each)),
+        "gradient:x": Either(*((up @ q.T) * (np.abs(x) <= 1) for q in each)),
+    }
+
+
+def dense_halfway(case: Case, *, bits: bool) -> Arrays:
+    """One of the two taken as it is: x where `bits` is False, else the kernel."""
+    x, kernel, up = case.arrays["x"], case.arrays["kernel"], case.upstream.astype(np.float64)
+    if bits:
+        inside = np.abs(x) <= 1
+        return {"value": np.sign(x) @ kernel, "gradient:x": (up @ kernel.T) * inside}
+    quantised = np.sign(kernel) * np.mean(np.abs(kernel))
+    return {"value": x @ quantised, "gradient:x": up @ quantised.T, "gradient:kernel": x.T @ up}
+
+
 def dense_plain(case: Case) -> Arrays:
     _, through, _ = _through_scale(case)
     return {"gradient:x": np.zeros_like(case.arrays["x"]), "gradient:kernel": through}
@@ -104,6 +132,39 @@ DENSE = Exercise(
             "The gradient to `x` passes everywhere. Where |x| > 1 it must be zero: more of the "
             "same sign changes nothing there.",
             lambda case: {"gradient:x": dense(case, window=np.inf)["gradient:x"]},
+        ),
+        Mistake(
+            "x not binarised",
+            "The kernel is quantised, `x` is taken as it is. Binarise it: the sign, with the "
+            "gradient of `x` clipped.",
+            lambda case: dense_halfway(case, bits=False),
+        ),
+        Mistake(
+            "kernel not quantised",
+            "`x` is binarised, the kernel is taken as it is. Quantise it: signs times the mean of "
+            "|kernel|.",
+            lambda case: dense_halfway(case, bits=True),
+        ),
+        Mistake(
+            "mean along one axis",
+            "Each column or each row of the kernel has a mean of its own. One mean over all "
+            "entries is asked.",
+            dense_by_axis,
+        ),
+        Mistake(
+            "kernel clipped",
+            "The gradient to the kernel is zero where |kernel| > 1. Only that to `x` is clipped; "
+            "the kernel's passes everywhere.",
+            lambda case: {
+                "gradient:kernel": dense(case)["gradient:kernel"]
+                * (np.abs(case.arrays["kernel"]) <= 1)
+            },
+        ),
+        Mistake(
+            "zero for zeros",
+            "For a kernel of zeros its gradient is zero: there the mean size is 0, and it "
+            "multiplies the gradient. Nothing has to be multiplied or divided by it.",
+            dense_at_zeros,
         ),
         Mistake(
             "scaled by the mean",
@@ -154,7 +215,7 @@ def attention(case: Case, selected: np.ndarray | None = None) -> Arrays:
         "value": np.mean(z[..., None] * patches, axis=1),
         "gradient:patches": share * z[..., None],
         "gradient:probs": np.sum(share * patches, axis=-1),
-        "gradient:noise": None,
+        "gradient:noise": Either(None, np.zeros_like(noise)),  # a rule of one's own may give zeros
     }
 
 
@@ -165,6 +226,22 @@ def _attention(*keys: str, factor: float | None = None) -> Callable[[Case], Arra
         return {key: times * right[key] for key in keys}
 
     return answer
+
+
+def _selected(case: Case) -> np.ndarray:
+    return (case.arrays["noise"] < case.arrays["probs"]).astype(np.float64)
+
+
+def _masked_probs(case: Case) -> Arrays:
+    return {"gradient:probs": attention(case)["gradient:probs"] * _selected(case)}
+
+
+def _mean_of_selected(case: Case) -> dict[str, object]:
+    """The mean of the selected patches; where there are none, 0 or NaN."""
+    z, patches = _selected(case), case.arrays["patches"]
+    total, count = np.sum(z[..., None] * patches, axis=1), np.sum(z, axis=1)[:, None]
+    mean = total / np.maximum(count, 1)
+    return {"value": Either(mean, np.where(count > 0, mean, np.nan))}
 
 
 def _soft(case: Case) -> Arrays:
@@ -196,6 +273,24 @@ ATTENTION = Exercise(
             "No gradient reaches `probs`: it enters only through a comparison. Give the hard mask "
             "the gradient of `probs`.",
             lambda case: {"gradient:probs": None},
+        ),
+        Mistake(
+            "noise gets a gradient",
+            "A gradient reaches `noise`. It is drawn, no part of the network: only `probs` takes "
+            "the place of the mask.",
+            lambda case: {"gradient:noise": -attention(case)["gradient:probs"]},
+        ),
+        Mistake(
+            "only where selected",
+            "The gradient to `probs` is masked by z. A patch that was left out says too what a "
+            "larger probability would have brought.",
+            _masked_probs,
+        ),
+        Mistake(
+            "divided by the selected",
+            "You divide by the number of selected patches. The mean over all p patches is asked, "
+            "unselected ones counted as zeros.",
+            _mean_of_selected,
         ),
         Mistake(
             "sum for mean",
@@ -277,7 +372,29 @@ DOMAIN = Exercise(
         Mistake(
             "strength on the forward",
             "The value must be `x`, untouched. Only the gradient feels the `strength`.",
-            lambda case: {"value": -case.inputs["strength"] * case.arrays["x"]},
+            lambda case: {
+                "value": Either(
+                    *(
+                        times * case.arrays["x"]
+                        for s in [case.inputs["strength"]]
+                        for times in (-s, s, 1 - s)
+                    )
+                )
+            },
+        ),
+        Mistake(
+            "strength off by one",
+            "The gradient is (1 − strength) or −(1 + strength) times the upstream gradient: an "
+            "`x` too many counts.",
+            lambda case: {
+                "gradient:x": Either(
+                    *(
+                        times * case.upstream.astype(np.float64)
+                        for s in [case.inputs["strength"]]
+                        for times in (1 - s, -1 - s)
+                    )
+                )
+            },
         ),
     ),
     reread="Features that forget where they came from",
@@ -589,8 +706,11 @@ def _minimum() -> np.ndarray:
     return x
 
 
-def conjugate_gradients(matrix: np.ndarray, b: np.ndarray, iterations: int) -> np.ndarray:
-    """The iterate after so many steps for matrix·p = b from zero (Hestenes and Stiefel 1952)."""
+def conjugate_gradients(
+    matrix: np.ndarray, b: np.ndarray, iterations: int, conjugate: bool = True
+) -> np.ndarray:
+    """The iterate after so many steps for matrix·p = b from zero (Hestenes and Stiefel 1952); if
+    not conjugate, that of steepest descent."""
     p, r = np.zeros_like(b), b.copy()
     direction, size = r.copy(), r @ r
     for _ in range(iterations):
@@ -600,19 +720,24 @@ def conjugate_gradients(matrix: np.ndarray, b: np.ndarray, iterations: int) -> n
         step = size / (direction @ image)
         p, r = p + step * direction, r - step * image
         size, last = r @ r, size
-        direction = r + size / last * direction
+        direction = r + size / last * direction if conjugate else r.copy()
     return p
 
 
 def newton(
-    case: Case, *, sign: float = -1.0, damping: float | None = None, less: int = 0
+    case: Case,
+    *,
+    sign: float = -1.0,
+    damping: float | None = None,
+    less: int = 0,
+    conjugate: bool = True,
 ) -> Arrays:
     if case.options["ask"] == "adam":
         return {}
     x, k = case.arrays["x"], case.inputs["iterations"]
     gradient, hessian = DERIVATIVES[case.inputs["f"].text](x.ravel())
     damped = hessian + (case.inputs["damping"] if damping is None else damping) * np.eye(x.size)
-    step = conjugate_gradients(damped, gradient, k - less)
+    step = conjugate_gradients(damped, gradient, k - less, conjugate)
     return {"value": x + sign * step.reshape(x.shape)}
 
 
@@ -626,6 +751,23 @@ def _gradient_step(case: Case) -> Arrays:
         return {}
     gradient, _ = DERIVATIVES[case.inputs["f"].text](case.arrays["x"].ravel())
     return {"value": case.arrays["x"] - gradient.reshape(case.arrays["x"].shape)}
+
+
+def _solved(case: Case) -> dict[str, object]:
+    """The whole of the linear system, by whatever way."""
+    if case.options["ask"] == "adam":
+        return {}
+    x = case.arrays["x"]
+    gradient, hessian = DERIVATIVES[case.inputs["f"].text](x.ravel())
+    step = np.linalg.solve(hessian + case.inputs["damping"] * np.eye(x.size), gradient)
+    return {"value": x - step.reshape(x.shape), "forms the Hessian": Either(True, False)}
+
+
+def _step_alone(case: Case) -> dict[str, object]:
+    if case.options["ask"] == "adam":
+        return {}
+    step = case.arrays["x"] - newton(case)["value"]
+    return {"value": Either(step, -step)}
 
 
 def _undamped(case: Case) -> Arrays:
@@ -670,6 +812,22 @@ NEWTON = Exercise(
             lambda case: newton(case, less=1),
         ),
         Mistake(
+            "one iteration too many",
+            "This is the iterate after the last one: the loop runs `iterations` times.",
+            lambda case: newton(case, less=-1),
+        ),
+        Mistake(
+            "directions not conjugate",
+            "Each step goes along the residual: that is steepest descent. The next direction is "
+            "the residual plus (new r·r / old r·r) times the last direction.",
+            lambda case: newton(case, conjugate=False),
+        ),
+        Mistake(
+            "x forgotten",
+            "This is the step p itself. Return the new x, which is x − p.",
+            _step_alone,
+        ),
+        Mistake(
             "nan",
             "Once the residual is zero, conjugate gradients divides 0 by 0. Use "
             "`tf.math.divide_no_nan`, or stop there.",
@@ -680,6 +838,12 @@ NEWTON = Exercise(
             "Somewhere a tensor of n² entries appears. A product with the Hessian needs none: "
             "differentiate gradient·d.",
             lambda case: {"forms the Hessian": True},
+        ),
+        Mistake(
+            "solved to the end",
+            "This solves (H + damping·I) p = gradient exactly. Asked is the iterate of conjugate "
+            "gradients after `iterations` steps, by products with H only.",
+            _solved,
         ),
         Mistake(
             "second derivative of a line",
