@@ -24,6 +24,7 @@ CASES = [
     (lambda: 0.0, "zero"),
     (lambda: [0.0, 1.0], "number"),
     (lambda: float("nan"), "nan"),
+    (lambda: [1.0, float("nan")], "nan"),
     (raising, "error"),
     (lambda: object(), "error"),
     (lambda: True, "number"),
