@@ -27,8 +27,8 @@ def rules(*, execute: bool = True) -> list[Rule]:
     """The rules in order, cheap ones first; `execute` adds running whole notebooks."""
     from . import answers, built, curriculum, drawn, run, text
 
-    found: list[Rule] = [curriculum.complete, curriculum.in_order, text.readable, drawn.drawn]
-    found += [built.fresh, built.secret, answers.judged]
+    found: list[Rule] = [curriculum.complete, curriculum.in_order, text.readable, text.worded]
+    found += [drawn.drawn, built.fresh, built.secret, answers.judged]
     return [*found, *([run.top_to_bottom] if execute else [])]
 
 

@@ -1,4 +1,4 @@
-"""A chapter can be read: length, parts, tone."""
+"""A chapter can be read: length, parts, tone; so can what its exercises say."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ..build.cells import notebook
+from ..contract import Exercise
 from ..course import Chapter
 from . import Fault
 
@@ -32,3 +33,23 @@ def readable(chapter: Chapter) -> Iterator[Fault]:
         if "!" in bare or _EMOJI.search(bare):
             at = next(line for line in bare.split("\n") if "!" in line or _EMOJI.search(line))
             yield Fault(chapter.name, "tone", f"an exclamation mark or emoji: {at.strip()[:80]}")
+
+
+def worded(chapter: Chapter) -> Iterator[Fault]:
+    """What an exercise says: no sentence twice, no mark of code left open, no shouting."""
+    for name, exercise in chapter.exercises().items():
+        for text in _said(exercise):
+            bare = _CODE.sub("", text)
+            if "`" in bare:
+                yield Fault(chapter.name, name, f"a mark of code is left open: {text[:80]}")
+            if "!" in bare or _EMOJI.search(bare):
+                yield Fault(chapter.name, name, f"an exclamation mark or emoji: {text[:80]}")
+            sentences = re.split(r"(?<=[.?]) ", text)
+            for twice in sorted({each for each in sentences if sentences.count(each) > 1}):
+                yield Fault(chapter.name, name, f"says twice: {twice[:80]}")
+
+
+def _said(exercise: Exercise) -> list[str]:
+    reasons = exercise.options.get("because", {}).values()
+    mistakes = (mistake.says for mistake in exercise.mistakes)
+    return [*exercise.hints, *mistakes, *reasons, exercise.also]

@@ -1110,7 +1110,6 @@ bernoulli_attention = Exercise(
         Mistake(
             "none",
             "No gradient reaches `probs`: a comparison gives a bool, and a bool passes nothing. "
-            "No gradient reaches `probs`: a comparison gives a bool, and a bool passes nothing. "
             "The mask needs a path to `probs` that does not lead through the comparison.",
             answer=lambda case: {"gradient:probs": None},
         ),

@@ -110,6 +110,23 @@ def test_reading_matter(chapter, old, new, said):
     assert found == [] if said is None else any(said in fault for fault in found)
 
 
+@pytest.mark.parametrize(
+    ("says", "said"),
+    [
+        ("Nothing is here. Nothing is here.", "says twice: Nothing is here."),
+        ("Return `x.", "a mark of code is left open: Return `x."),
+        ("Well done!", "an exclamation mark or emoji: Well done!"),
+        ("Write `a != b`. Write `a`.", None),
+    ],
+)
+@pytest.mark.parametrize("old", ["You divided.", "Add a term and take it away again."])
+def test_what_an_exercise_says_is_read_too(chapter, old, says, said):
+    owner = next(iter(chapter.exercises()))
+    edit(chapter.folder / "reference.py", f'"{old}"', f'"{says}"')
+    expected = [] if said is None else [f"{chapter.name}: {owner}: {said}"]
+    assert faults(text.worded, chapter) == expected
+
+
 def test_a_cell_that_raises_is_named_with_its_error(chapter):
     edit(chapter.source, PREDICTED, "undefined_name")
     build.build(Course(chapter.root), [chapter])
