@@ -2,8 +2,10 @@ import shutil
 
 import nbformat
 
-from grader.grading import demo
+from grader.build.cells import read
 from grader.grading.demo import choices, make_class, roster
+
+RAISES = 'raise ValueError("no idea")'
 
 
 def test_the_first_knows_all_the_second_nothing_the_third_raises(mini):
@@ -23,15 +25,38 @@ def test_submissions_are_the_released_notebooks_with_answers_put_in(mini):
     chapter = mini.chapters[0]
     made = make_class(mini, chapter, 4)
     released = nbformat.read(chapter.notebook, as_version=4)
-    for student, given in made.items():
+    solved = read(chapter).cells
+    texts = {c.metadata.answer: c.source.strip() for c in solved if "answer" in c.metadata}
+    expected = (texts, {}, {name: f"{name} = None\n{RAISES}" for name in texts})
+    for student, replaced in zip(made, expected, strict=False):  # the fourth's are of answers.py
         path = mini.root / "submitted" / student / chapter.name / chapter.notebook.name
         book = nbformat.read(path, as_version=4)
         assert [c.id for c in book.cells] == [c.id for c in released.cells]
-        for cell in book.cells:
+        for cell, starter in zip(book.cells, released.cells, strict=True):
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
-            if name in given:
-                text = demo.text_of(choices(chapter), name, given[name])
-                assert text is None or cell.source == text.strip()
+            assert cell.source == replaced.get(name, starter.source)
+
+
+def test_the_fourth_gives_answers_of_the_chapters_own_list(mini):
+    chapter = mini.chapters[0]
+    given = make_class(mini, chapter, 4)["demo-04"]
+    path = mini.root / "submitted" / "demo-04" / chapter.name / chapter.notebook.name
+    cells = {c.metadata.nbgrader.grade_id: c.source
+             for c in nbformat.read(path, as_version=4).cells if "nbgrader" in c.metadata}  # fmt: skip
+    written = chapter.load("answers").ANSWERS
+    theirs = {name: what for name, what in given.items() if what in written[name]}
+    assert theirs
+    assert {n: cells[n] for n in theirs} == {n: written[n][w].strip() for n, w in theirs.items()}
+
+
+def test_what_a_demo_student_handed_in_for_another_chapter_stays(mini):
+    other = mini.root / "submitted/demo-03/02_other/work.txt"
+    other.parent.mkdir(parents=True)
+    other.write_text("work")
+    make_class(mini, mini.chapters[0], 4)
+    make_class(mini, mini.chapters[0], 2)
+    assert other.read_text() == "work"
+    shutil.rmtree(mini.root / "submitted")
 
 
 def test_only_demo_students_are_replaced(mini):
