@@ -1,6 +1,7 @@
 import io
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from grader.cli import table
@@ -64,3 +65,49 @@ def test_names_are_never_broken_and_each_mistake_has_its_line(tmp_path, monkeypa
         assert any(f" {name} " in line for line in lines)
     assert page.getvalue().count("· one thing") == page.getvalue().count("· another") == 4
     assert max(map(len, lines)) <= 100
+
+
+@pytest.fixture
+def shown(tmp_path, monkeypatch):
+    """The table of one student, as it is printed on a terminal of that width."""
+
+    def shown(row, width):
+        page = io.StringIO()
+        console = Console(file=page, width=width, force_terminal=True, color_system=None)
+        monkeypatch.setattr(table, "out", console)
+        monkeypatch.setattr("grader.grading.rows", lambda *_: [row])
+        monkeypatch.setattr(Chapter, "exercises", lambda _: dict.fromkeys(row.cells))
+        table.show(Course(tmp_path), Chapter(tmp_path, "01_one"))
+        return page.getvalue()
+
+    return shown
+
+
+def test_a_terminal_that_is_narrower_than_one_exercise_has_a_table_for_each(shown):
+    cells = {"value": Cell(0, 3, "fail", "one thing")}
+    said = shown(Row("ann", dict.fromkeys(["a_long_name", "another_one"], cells)), 25)
+    assert said.count("01_one: ") == 2
+
+
+def test_lateness_is_told_where_nothing_is_left_of_the_score(shown):
+    late = Row("ann", {"f": {"value": Cell(3, 3, "pass")}}, penalty=3)
+    assert late.score == 0
+    assert "3 off: late" in shown(late, 80)
+
+
+@pytest.mark.parametrize("student", ["student.with.a.long.name@university.example", "学生" * 10])
+def test_neither_mistakes_nor_a_students_name_take_room_from_the_exercises(shown, student):
+    names = ["exercise_of_28_characters_01", *"fgh"]
+    cells = {"value": Cell(0, 3, "fail", "told in very many words " * 9)}
+    width = cell_len(student) + len("2 off: late") + 7 + 31 + 3 * 18  # with borders, just enough
+    said = shown(Row(student, dict.fromkeys(names, cells), penalty=2), width)
+    lines = said.splitlines()
+    assert all(any(f" {name} " in line for line in lines) for name in [*names, student])
+    assert max(map(cell_len, lines)) <= width
+    assert said.count("01_one: ") == 1
+
+
+def test_room_that_is_left_is_for_the_mistakes(shown):
+    told = "told in so many words that a line is full"
+    row = Row("ann", {name: {"value": Cell(0, 3, "fail", told)} for name in "fg"})
+    assert shown(row, 120).count(f"· {told} ") == 2
