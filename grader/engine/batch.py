@@ -37,7 +37,6 @@ def grade(
     allow_unsandboxed: bool = False,
     executor: Executor | None = None,
     watch: Callable[[Outcome], None] | None = None,
-    overrides: Config | None = None,
 ) -> Run:
     """Grade `chapter` for `students` (None: all who submitted) of the course at `root`.
 
@@ -46,7 +45,7 @@ def grade(
     where nothing could run (unknown chapter, another run, no sandbox) or the gradebook is out of
     reach; the next call carries on. An error of `watch` ends the watching and not the run.
     """
-    app = _app(Path(root), overrides, allow_unsandboxed)
+    app = _app(Path(root), allow_unsandboxed)
     run = Run()
 
     def tell(outcome: Outcome) -> None:
@@ -73,7 +72,7 @@ def grade(
     return run
 
 
-def _app(root: Path, overrides: Config | None, allow_unsandboxed: bool) -> Any:
+def _app(root: Path, allow_unsandboxed: bool) -> Any:
     """nbgrader's application with the course's own configuration and the engine in it."""
     app = NbGrader()
     before = os.getcwd()
@@ -90,15 +89,13 @@ def _app(root: Path, overrides: Config | None, allow_unsandboxed: bool) -> Any:
         config.EngineExecute.allow_unsandboxed = True
     app.update_config(config)
     app.log_level = logging.CRITICAL  # who calls `grade` is told by `watch`
-    if overrides is not None:
-        app.update_config(overrides)
     return app
 
 
 def warm_process(root: Path, tensorflow: bool = True) -> Zygote:
     """What submissions of the course at `root` run in, as its configuration has it."""
     warm.ahead(root, tensorflow)
-    execute = EngineExecute(parent=_app(root, None, False))
+    execute = EngineExecute(parent=_app(root, False))
     execute.tensorflow = execute.tensorflow and tensorflow
     zygote: Zygote = execute.zygote()
     return zygote
