@@ -309,6 +309,14 @@ def prune_and_tune(model, x, y, keep):
 """,
     "zeros_lost": _prune(hold="pass"),
     "wrong_end": _prune(mask="mask = size < np.sort(size, axis=None)[round(share * size.size)]"),
+    "wrong_end_2": _prune(mask="mask = size < np.sort(size, axis=None)[-round(share * size.size)]"),
+    "sign_taken_for_size": _prune(
+        mask="mask = kernel.numpy() >= np.sort(kernel, axis=None)[-round(share * size.size)]"
+    ),
+    "another_model": _prune(
+        before="given, share = model, keep; model = tf.keras.models.clone_model(given); "
+        "model.set_weights(given.get_weights())"
+    ),
     "keep_taken_for_the_pruned_share": _prune(before="share = 1 - keep"),
     "one_threshold_for_all_layers": _prune(
         before="sizes = [np.abs(k.numpy()).ravel() for k in kernels(model)]; "

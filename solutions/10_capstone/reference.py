@@ -558,6 +558,25 @@ def _as_if(change: Callable[[np.ndarray, float], np.ndarray]) -> Callable[[Case]
     return lambda case: _zeros([change(k, case.options["keep"]) for k in _kernels(case)])
 
 
+def _wrong_end(case: Case) -> dict[str, object]:
+    """As many of the smallest, or exactly what should have gone."""
+    keep, answer = case.options["keep"], {}
+    for i, kernel in enumerate(_kernels(case)):
+        gone = magnitude_mask(kernel, 1 - keep), magnitude_mask(kernel, keep)
+        answer[f"zeros in kernel {i}"] = Either(*(mask.astype(np.int64) for mask in gone))
+    return answer
+
+
+def _most_positive(kernel: np.ndarray, keep: float) -> np.ndarray:
+    return magnitude_mask(kernel - kernel.min(), keep)
+
+
+def _untouched(case: Case) -> dict[str, object]:
+    """All was done to another model."""
+    nothing = _zeros([np.ones(kernel.shape, bool) for kernel in _kernels(case)])
+    return {**nothing, "returned": "something else"}
+
+
 PRUNE = Exercise(
     id="prune_and_tune",
     cases=prune_cases,
@@ -582,7 +601,12 @@ PRUNE = Exercise(
         Mistake(
             "wrong end",
             "You kept the smallest entries and pruned the largest.",
-            _as_if(lambda kernel, keep: ~magnitude_mask(kernel, 1 - keep)),
+            _wrong_end,
+        ),
+        Mistake(
+            "sign taken for size",
+            "You kept the entries nearest to +∞. The largest in magnitude stay, of either sign.",
+            _as_if(_most_positive),
         ),
         Mistake(
             "keep taken for the pruned share",
@@ -640,6 +664,12 @@ PRUNE = Exercise(
             "biases pruned",
             "Only kernels are pruned. Biases are few and each shifts a whole unit.",
             lambda case: {"biases": "pruned"},
+        ),
+        Mistake(  # last: what is said of the parts of it goes before
+            "another model",
+            "The model that you were given is as it was, and another comes back. Prune and tune "
+            "this one, in place; a clone shares nothing with it.",
+            _untouched,
         ),
     ),
     reread="A tenth of the weights",
