@@ -43,8 +43,8 @@ def show(course: Course, chapter: Chapter, only: Collection[str] | None = None) 
 
 
 def _table(exercises: list[str], found: list[Row], more: int) -> Table:
-    """These exercises' columns, each with `more` characters than it needs at most: together no
-    wider than the console, where rich would break names."""
+    """These exercises' columns, each at most `more` characters wider than it needs: were they
+    together wider than the console, rich would break names."""
     table = Table(show_lines=True)
     table.add_column("student", no_wrap=True)
     table.add_column("score", justify="right")
