@@ -83,6 +83,12 @@ class Found(Stages):
         self.ledger.held[key] = told.digest()
         return told.digest()
 
+    def _penalty(self) -> str:
+        """What the configuration says of late submissions; empty where it says nothing."""
+        names = ("AssignLatePenalties", "LateSubmissionPlugin")
+        told = [sorted(self.config.get(name, {}).items()) for name in names]
+        return repr(told) if any(told) else ""
+
     def excluded(self, student: str) -> bool:
         """Whether nbgrader is to leave this student out."""
         return student in self.coursedir.student_id_exclude.split(",")
@@ -94,7 +100,8 @@ class Found(Stages):
         preflight.check_folders(place, self.coursedir.autograded_directory)
         submission.refused = intake.inspect(Path(submission.folder), self.execute.all_limits)
         if self.coursedir.notebook_id == "*":
-            asked = self._asked(assignment) + self.ledger.due(assignment, student).encode()
+            due = self.ledger.due(assignment, student)
+            asked = self._asked(assignment) + (due and due + self._penalty()).encode()
             submission.digest = intake.digest(Path(submission.folder), submission.refused, asked)
         if self.init_destination(assignment, student):
             return True

@@ -194,6 +194,25 @@ def test_a_due_date_or_an_extension_that_is_set_after_grading_counts(tiny):
     assert tiny.grade()["ann"].state == "skipped"
 
 
+def test_another_penalty_for_lateness_counts_where_a_date_is_due(tiny):
+    (tiny.submit("ann") / "timestamp.txt").write_text("2026-02-01 00:00:00 UTC")
+    tiny.grade()
+
+    def method(name):
+        with open(tiny.config_file(), "a") as file:
+            file.write(f'\nc.LateSubmissionPlugin.penalty_method = "{name}"\n')
+
+    method("zero")
+    assert tiny.grade()["ann"].state == "skipped"
+    with Gradebook(f"sqlite:///{tiny.root}/gradebook.db", "tiny") as book:
+        book.update_or_create_assignment("ps", duedate="2026-01-01 00:00:00 UTC")
+    assert tiny.grade()["ann"].notes == ["late: 9 points off"]
+    assert tiny.grade()["ann"].state == "skipped"
+    method("none")
+    again = tiny.grade()["ann"]
+    assert (again.state, again.notes) == ("graded", [])
+
+
 def test_another_text_of_a_graded_cell_and_other_probes_are_asked_anew(tiny):
     tiny.submit("ann")
     tiny.grade()
