@@ -13,17 +13,32 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from ..course import MARK, Chapter, Course, CourseError
 
+FIXED = {  # where the course looks itself, without nbgrader
+    "source_directory": "solutions",
+    "release_directory": "notebooks",
+    "submitted_directory": "submitted",
+    "directory_structure": "{nbgrader_step}/{student_id}/{assignment_id}",
+}
+
 
 def config(course: Course) -> Config:
-    """The course's nbgrader_config.py, with its root set. CourseError where it cannot be read."""
+    """The course's nbgrader_config.py, with its root set. CourseError where it cannot be read, or
+    moves what has its place in a course."""
+    from nbgrader.coursedir import CourseDirectory
+
     if odd := sorted({*str(course.root)} & {*"$*?[]"}):  # nbgrader takes them for something else
         raise CourseError(
             f"the course's path has {' and '.join(odd)} in it: rename the folder {course.root}"
         )
     try:
         loaded = PyFileConfigLoader(MARK, str(course.root)).load_config()
+        held = CourseDirectory(config=loaded)
     except Exception as error:
         raise CourseError(f"{MARK}: {type(error).__name__}: {error}") from error
+    for name, place in FIXED.items():
+        if course.root / getattr(held, name) != course.root / place:
+            said = f"c.CourseDirectory.{name} is {getattr(held, name)!r}"
+            raise CourseError(f"{MARK}: {said}; grader knows {place!r} alone: set it to that")
     loaded.CourseDirectory.root = str(course.root)
     return loaded
 
