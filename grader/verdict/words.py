@@ -108,8 +108,8 @@ def pattern(name: str, wrong: Sequence[Finding], factor: str, partly: bool = Fal
     if partly:
         says = pattern(name, wrong, factor)
         return PARTLY.format(says=says[0].lower() + says[1:])
-    if name in OF_VALUES and all(f.key.startswith("value") for f in wrong):
-        inside = name == "none" and wrong[0].key != "value"
+    if name in OF_VALUES and not any(f.key.startswith(("gradient", "second")) for f in wrong):
+        inside = name == "none" and wrong[0].key.startswith("value[")
         which = thing(wrong[0].key).capitalize()
         return OF_VALUES["none inside" if inside else name].format(which=which)
     return PATTERNS[name].format(factor=factor)

@@ -159,11 +159,13 @@ def test_complex_numbers_are_told_as_such_without_a_warning():
     )
 
 
-def of_value(expected, *answers):
+def of_value(expected, *answers, probe="function"):
     """The verdict on a function whose value alone is asked, in as many cases as answers."""
     cases = [Case(str(i), {"x": X[:1]}, wants=("value",)) for i in range(len(answers))]
     right = {case.name: value for case, value in zip(cases, expected, strict=True)}
-    exercise = Exercise("f", lambda rng: cases, lambda c: right[c.name], {"value": 1}, ("a", "b"))
+    truth_of = lambda case: right[case.name]  # noqa: E731
+    hints = ("a", "b")
+    exercise = Exercise("f", lambda rng: cases, truth_of, {"value": 1}, hints, probe=probe)
     seen = {
         (str(i), mode, k): of(_f32(v))
         for i, answer in enumerate(answers)
@@ -180,6 +182,13 @@ def test_values_are_not_described_as_gradients():
     pair = {"value[0]": np.float32(3), "value[1]": np.float32(4)}
     got = of_value([pair], {**pair, "value[1]": None})
     assert got.says.startswith("Output [1] of your function is None")
+
+
+def test_what_a_chapters_own_probe_asks_is_no_gradient_either():
+    both = {"value": np.float32(3), "steps counted": 2}
+    got = of_value([both], {"value": None, "steps counted": None}, probe="own")
+    assert got.says.startswith("Your function returned None. Is a `return` missing?")
+    assert of_value([both], {**both, "steps counted": None}, probe="own").says == got.says
 
 
 def test_a_factor_is_told_where_several_numbers_agree_on_it():
