@@ -293,6 +293,14 @@ def frozen_step(optimizer, variable, gradient, mask):
         "gradient_only": _snapshot("kept = []", gradient=MASKED),
         "slots_moved": _snapshot("kept = [variable]"),
         "mask_the_wrong_way_round": _snapshot(mask="~mask"),
+        "mask_the_wrong_way_round_2": _snapshot("kept = [variable]", mask="~mask"),
+        "nothing_frozen": """
+def frozen_step(optimizer, variable, gradient, mask):
+    old = variable
+    optimizer.apply_gradients([(gradient, variable)])
+    variable.assign(tf.where(tf.cast(mask, tf.bool), variable, old))
+""",
+        "nothing_moves": "def frozen_step(optimizer, variable, gradient, mask):\n    pass\n",
         "counter_put_back": _snapshot(
             "kept = [variable] + [s for s in optimizer.variables if s.shape == variable.shape]"
         ),
@@ -320,13 +328,42 @@ def update_subset(optimizer, variables, gradients, names):
             pairs="[(g if v.name.split(':')[0] in wanted else None, v) "
             "for g, v in zip(gradients, variables)]"
         ),
-        "_": """
+        "the_others_moved": _subset(
+            pairs="[(g, v) for g, v in zip(gradients, variables) "
+            "if v.name.split(':')[0] not in wanted]"
+        ),
+        "nothing_moves": "def update_subset(optimizer, variables, gradients, names):\n    pass\n",
+        "suffix_of_the_name_2": """
+def update_subset(optimizer, variables, gradients, names):
+    optimizer.build(variables)
+    for g, v in zip(gradients, variables):
+        if v.name in names:
+            optimizer.apply_gradients([(g, v)])
+""",
+        "suffix_of_the_name_3": """
 def update_subset(optimizer, variables, gradients, names):
     if not optimizer.built:
         optimizer.build(variables)
+    pairs = [(g, v) for g, v in zip(gradients, variables) if v.name in names]
+    if pairs:
+        optimizer.apply_gradients(pairs)
+""",
+        "a_step_for_each_variable": """
+def update_subset(optimizer, variables, gradients, names):
+    if not optimizer.built:
+        optimizer.build(variables)
+    for g, v in zip(gradients, variables):
+        if v.name.removesuffix(":0") in [name.removesuffix(":0") for name in names]:
+            optimizer.apply_gradients([(g, v)])
+""",
+        "weights_put_back": """
+def update_subset(optimizer, variables, gradients, names):
     wanted = [name.split(":")[0] for name in names]
-    pairs = zip(gradients, variables)
-    optimizer.apply_gradients([(g, v) for g, v in pairs if v.name.split(":")[0] not in wanted])
+    old = [tf.identity(v) for v in variables]
+    optimizer.apply_gradients(zip(gradients, variables))
+    for v, before in zip(variables, old):
+        if v.name.split(":")[0] not in wanted:
+            v.assign(before)
 """,
         "unbuilt_optimizer": _subset(build="pass"),
         "trainable_flag_alone": """

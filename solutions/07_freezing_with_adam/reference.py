@@ -326,10 +326,10 @@ def _frozen_case(rng, name, shape, masks, options, part, **how):
 
 
 def _inverted(case):
-    """Active and frozen exchanged."""
+    """Active and frozen exchanged; with the slots, or the weights alone."""
     flipped = {**case.inputs, "masks": case.inputs["masks"] == 0}
     swapped = Case(case.name, flipped, part=case.part, options=case.options)
-    return keras_run(swapped)["weights"]
+    return [keras_run(swapped, keep=keep)["weights"] for keep in (ALL, ("w",))]
 
 
 def _counted(case):
@@ -375,20 +375,32 @@ def _stripped(name, names):
     return name.rstrip(":0") in {n.rstrip(":0") for n in names}
 
 
-def subset_run(case, chosen=_chosen, zeros=False):
-    """Adam or AdamW on several variables; `zeros` feeds zero gradients to those not chosen."""
-    a, o = case.arrays, case.options
+def subset_run(case, chosen=_chosen, zeros=False, alone=False, back=False):
+    """Adam or AdamW on several variables; `zeros` feeds zero gradients to those not chosen, `back`
+    lets them step and puts the weights back, `alone` steps the optimizer once for each variable."""
+    a, o, count = case.arrays, case.options, 0
     states = {name: Optimizer(o, a[name]) for name in o["order"]}
     history = {name: [] for name in states}
     for t, names in enumerate(o["names"]):
+        start = count
         for name, state in states.items():
-            state.t = t  # the counter is the optimizer's, not the variable's
-            picked = chosen(name, names)
-            if picked or zeros:
+            picked, old = chosen(name, names), state.w
+            if picked or zeros or back:
+                state.t = count if alone else start  # the counter is the optimizer's
                 gradient = a[f"{name} gradients"][t]
-                state.step(gradient if picked else np.zeros_like(gradient))
+                state.step(gradient if picked or back else np.zeros_like(gradient))
+                count = state.t
+            state.w = old if back and not picked else state.w
             history[name].append(state.w)
     return {f"variable {name}": np.stack(steps) for name, steps in history.items()}
+
+
+def subset_as_written(case):
+    """Names compared as they are: a `tf.Variable` has ':0' at its end, a keras variable has not."""
+    end = "" if case.options["flavour"] == "keras" else ":0"
+    runs = [subset_run(case, lambda name, names: name + end in names, alone=alone)
+            for alone in (False, True)]  # fmt: skip
+    return {key: Either(*(run[key] for run in runs)) for key in runs[0]}
 
 
 def subset_truth(case):
@@ -784,12 +796,28 @@ EXERCISES = [
             Mistake(
                 "mask the wrong way round",
                 "You freeze where the mask is 1. A mask is 1 where an entry may move.",
-                lambda case: {"weights": _inverted(case)},
+                lambda case: {"weights": Either(*_inverted(case))},
+            ),
+            Mistake(
+                "nothing frozen",
+                "Every entry moves as if there were no mask. Is the old weight copied before the "
+                "step? `old = variable` is no copy, `old = tf.identity(variable)` is one.",
+                _frozen_mistake({"keep": ()}),
+            ),
+            Mistake(
+                "nothing moves",
+                "No entry has moved, and the optimizer counted no step. "
+                "`optimizer.apply_gradients` makes one.",
+                lambda case: {
+                    "weights": np.stack([case.arrays["weights"]] * _steps(case)),
+                    "steps counted": 0,
+                },
             ),
             Mistake(
                 "counter put back",
                 "The optimizer's step counter does not go on, so later steps have another size. It "
-                "is global: put back only what has one entry per weight.",
+                "is global: put back only what has one entry per weight. Beside a scalar weight "
+                "the shape alone does not tell: the counter is a scalar, too.",
                 lambda case: {"steps counted": _counted(case)},
             ),
             Mistake(
@@ -862,6 +890,36 @@ EXERCISES = [
                 "No variable was chosen: a `tf.Variable` is called `'kernel:0'`, a keras variable "
                 "`'kernel'`. Take the `':0'` off before you compare.",
                 raises="not enough values to unpack|No gradients provided",
+            ),
+            Mistake(
+                "suffix of the name",
+                "Names are compared as they are written. A `tf.Variable` is called `'kernel:0'`, a "
+                "keras variable `'kernel'`, and `names` holds either form. Take the `':0'` off on "
+                "both sides.",
+                subset_as_written,
+            ),
+            Mistake(
+                "a step for each variable",
+                "`apply_gradients` is called once for each variable, and each call counts as a "
+                "step: the step sizes are those of later steps. Hand over all pairs in one call.",
+                lambda case: subset_run(case, alone=True),
+            ),
+            Mistake(
+                "weights put back",
+                "All variables make a step and some weights are put back. Their moments have "
+                "moved, and the next step shows it. Leave these pairs out.",
+                lambda case: subset_run(case, back=True),
+            ),
+            Mistake(
+                "the others moved",
+                "The variables in `names` rest and the others move. It is to be the other way "
+                "round.",
+                lambda case: subset_run(case, lambda name, names: not _chosen(name, names)),
+            ),
+            Mistake(
+                "nothing moves",
+                "No variable has moved. `optimizer.apply_gradients` makes the step.",
+                lambda case: subset_run(case, lambda name, names: False),
             ),
         ),
         reread="Freezing whole variables",
