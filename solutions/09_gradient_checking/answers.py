@@ -166,6 +166,8 @@ floor_checker_report = {
 }
 """,
     "surrogate_trusted": _report(at4=0, at5=0),
+    "None_for_zeros": _report(at0=None),
+    "None_for_zeros_2": _report(at0="None", at6="None"),
     "old_step": _report(at1=500, at4=499, at7=500),
     "detour_taken_for_identity": _report(at6=1, at7=511, at8=1),
     "wrong_entries": _report(at13="rounding"),
@@ -330,6 +332,7 @@ def gradient_check(f, x):
         return found if found.shape == at.shape else tf.zeros_like(at)
     return one_order(f) and one_order(second)
 """,
+    "raises_without_a_return": "def gradient_check(f, x):\n    right = f(x) is not None\n",
     "raises_a_text_for_a_word": "def gradient_check(f, x):\n    return 'right'\n",
     "always_content_2": """
 def gradient_check(f, x):

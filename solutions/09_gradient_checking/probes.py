@@ -90,7 +90,9 @@ def planted(answer, case, mode):
     word = answer(compile_source(case.inputs["f"]), tf.constant(case.inputs["x"]))
     if isinstance(word, str):  # every text that is not empty would count as True
         raise TypeError(f"True or False is asked, the text {word!r} came")
-    plain = word is not None and type(word).__name__ != "Blank" and np.ndim(word) == 0
+    if word is None:
+        raise TypeError("True or False is asked, None came: is a return missing?")
+    plain = type(word).__name__ != "Blank" and np.ndim(word) == 0
     said = bool(word) if plain else word
     return {f"entry:{name}": said for name in NAMES}
 

@@ -309,6 +309,12 @@ REPORT = table(
             },
         ),
         Mistake(
+            "None for zeros",
+            "None is what the tape says. The checker has a matrix to fill, and where the tape "
+            "gives None it writes zeros.",
+            lambda case: {"entry:floor: tape": "none", "entry:detour: tape": "none"},
+        ),
+        Mistake(
             "old step",
             "500 is the old checker's number. Its step was 0.001; the present one's is 2⁻¹⁰.",
             lambda case: {
