@@ -96,6 +96,13 @@ BINARY = {
         units=128, epochs=25, labels="np.argmax(scores_of(images).numpy(), axis=1).astype('uint8')"
     ),
     "scores_for_labels": _NETWORK.format(units=16, epochs=0, labels="scores_of(images)"),
+    "a_column_of_labels": _NETWORK.format(units=16, epochs=0, labels=f"{_ARGMAX}[:, tf.newaxis]"),
+    "labels_along_the_wrong_axis": _NETWORK.format(
+        units=16, epochs=0, labels="tf.argmax(scores_of(images))"
+    ),
+    "no_labels": _NETWORK.format(
+        units=16, epochs=0, labels="tf.reduce_max(scores_of(images), axis=1)"
+    ),
     "below_the_floor": _NETWORK.format(units=12, epochs=2, labels=_ARGMAX),
     "guessing": "def predict_binary(images):\n    return np.full(len(images), 3)\n",
     "not_one_label_for_each_image": "def predict_binary(images):\n    return 3\n",

@@ -12,10 +12,20 @@ def labels(answer, case, mode):
     given = answer(tf.constant(case.inputs["images"]))
     if given is None or type(given).__name__ == "Blank":
         return {"value": given, "form": given}
-    found, n = np.asarray(given), len(case.inputs["images"])
-    row_each = found.ndim == 2 and len(found) == n
-    form = "a row per image" if row_each else "another shape"
-    return {"value": found, "form": "one label per image" if found.shape == (n,) else form}
+    found = np.asarray(given)
+    return {"value": found, "form": _form(found, len(case.inputs["images"]))}
+
+
+def _form(found, n):
+    """What the shape says of it, and of numbers in the right shape whether they are labels."""
+    if found.shape == (n,):
+        digits = np.mean(np.isin(found, np.arange(10)))
+        return "one label per image" if digits > 0.5 else "no labels"
+    if found.shape == (10,):
+        return "one number per digit"
+    if found.ndim != 2 or len(found) != n:
+        return "another shape"
+    return "a column" if found.shape[1] == 1 else "a row per image"
 
 
 def _model(options):

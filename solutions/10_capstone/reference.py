@@ -939,6 +939,7 @@ def held_out(rng: np.random.Generator) -> list[Case]:
 
 # How the probe calls the shape of what a predictor returns.
 LABELS, TABLE, OTHER_FORM = "one label per image", "a row per image", "another shape"
+COLUMN, PER_DIGIT, NO_LABELS = "a column", "one number per digit", "no labels"
 
 
 def predictor(id: str, reread: str, hints: tuple[str, ...], weight: float, also: str) -> Exercise:
@@ -962,6 +963,25 @@ def predictor(id: str, reread: str, hints: tuple[str, ...], weight: float, also:
                 "One label per image is asked, of shape (n,). You return a table, with several "
                 "numbers for each image: of scores `tf.argmax(scores, axis=1)` makes labels.",
                 lambda case: {"form": TABLE},
+            ),
+            Mistake(
+                "a column of labels",
+                "One label per image is asked, of shape (n,). You return a column, of shape "
+                "(n, 1): take its only entry, `[:, 0]`.",
+                lambda case: {"form": COLUMN},
+            ),
+            Mistake(
+                "labels along the wrong axis",
+                "Ten numbers come back, whatever the number of images: `tf.argmax` runs over the "
+                "images. Without `axis=1` it takes axis 0.",
+                lambda case: {"form": PER_DIGIT},
+            ),
+            Mistake(
+                "no labels",
+                "Most of these are no labels: a label is a whole number from 0 to 9. "
+                "`tf.argmax(scores, axis=1)` gives the place of the largest score, and "
+                "`tf.reduce_max` the score itself.",
+                lambda case: {"form": NO_LABELS},
             ),
             Mistake(
                 "not one label for each image",
