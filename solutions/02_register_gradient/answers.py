@@ -89,6 +89,20 @@ def fresh_gradient(fn):
         except KeyError:
             number += 1
 """,
+        "drawn_by_chance": """
+import random
+
+def fresh_gradient(fn):
+    name = f"{fn.__name__}-{random.random()}"
+    tf.RegisterGradient(name)(fn)
+    return name
+""",
+        "drawn_by_chance_2": """
+def fresh_gradient(fn):
+    name = f"rule-{np.random.randint(10**9)}-{np.random.randint(10**9)}"
+    tf.RegisterGradient(name)(fn)
+    return name
+""",
         "fixed_name": """
 def fresh_gradient(fn):
     tf.RegisterGradient("MyGradient")(fn)

@@ -1,5 +1,9 @@
 """Probes of this chapter. They run beside the learner's code and know no answer."""
 
+import random
+
+import numpy as np
+
 from grader.placeholder import Blank
 from grader.probe.graphs import behind
 from grader.probe.modes import MODES
@@ -22,8 +26,26 @@ def registers(answer, case, mode):
     names += [answer(rules[0]) for _ in range(AGAIN)]
     if len(set(names)) < len(names):
         return dict.fromkeys(("value", "gradient:first", "gradient:second"), "one name")
+    if _drawn(answer, rules[0]):
+        return dict.fromkeys(("value", "gradient:first", "gradient:second"), "drawn name")
     first, second = (_gradient_under(name, case) for name in names[:2])
     return {"value": "two names", "gradient:first": first, "gradient:second": second}
+
+
+def _drawn(answer, rule):
+    """Whether a name comes again once the seeds are set to what they were."""
+    states, names = (random.getstate(), np.random.get_state()), set()
+    try:
+        for _ in range(2):
+            random.seed(0)
+            np.random.seed(0)
+            names.add(answer(rule))
+    except KeyError:  # it is taken
+        return True
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+    return len(names) < 2
 
 
 def _scaling(factor):

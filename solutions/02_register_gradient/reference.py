@@ -225,6 +225,12 @@ fresh_gradient = Exercise(
             lambda case: dict.fromkeys(fresh_truth(case), "one name"),
         ),
         Mistake(
+            "drawn by chance",
+            "With the same seed set again your name comes again, and it is taken. Draw it from "
+            "nothing that has a seed: `uuid.uuid4()`, or a counter.",
+            lambda case: dict.fromkeys(fresh_truth(case), "drawn name"),
+        ),
+        Mistake(
             "rules mixed up",
             "One of the two names leads to the rule of the other call. Register the `fn` that "
             "this call was given, and keep nothing from one call to the next.",
