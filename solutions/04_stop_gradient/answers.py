@@ -24,6 +24,26 @@ def surrogate(forward, backward):
         return forward(stopped) + (backward(x) - backward(stopped))
     return combined
 """,
+        "a_quotient_for_a_difference": """
+def surrogate(forward, backward):
+    def combined(x):
+        f, t = forward(x), backward(x)
+        return tf.stop_gradient(f / t) * t
+    return combined
+""",
+        "a_quotient_for_a_difference_2": """
+def surrogate(forward, backward):
+    def combined(x):
+        t = backward(x)
+        return tf.stop_gradient(forward(x)) * (t / tf.stop_gradient(t))
+    return combined
+""",
+        "no_function_returned": """
+def surrogate(forward, backward):
+    def combined(x):
+        t = backward(x)
+        return tf.stop_gradient(forward(x)) + (t - tf.stop_gradient(t))
+""",
         "value_off_by_rounding": """
 def surrogate(forward, backward):
     def combined(x):
@@ -523,6 +543,19 @@ def smoothed_sign(x, width):
         "not_divided_by_width": """
 def smoothed_sign(x, width):
     return tf.clip_by_value(x, -width, width)
+""",
+        "multiplied_by_width": """
+def smoothed_sign(x, width):
+    return tf.clip_by_value(x * width, -1.0, 1.0)
+""",
+        "divided_by_the_length": """
+def smoothed_sign(x, width):
+    return tf.clip_by_value(x / (2.0 * width), -1.0, 1.0)
+""",
+        "a_mean_of_samples": """
+def smoothed_sign(x, width):
+    u = tf.random.uniform([1000, *x.shape], -width, width, x.dtype)
+    return tf.reduce_mean(tf.sign(x + u), axis=0)
 """,
         "width_ignored": """
 def smoothed_sign(x, width):

@@ -153,6 +153,12 @@ def _single(case):
     return {"bit exact": case.dtype != "float64"}
 
 
+def _quotient(case):
+    """f / t · t, one of them stopped: the gradient of t, times f / t."""
+    value, t, slope = _pair(case)
+    return {"gradient:x": up(case) * slope * value / t}
+
+
 surrogate = Exercise(
     id="surrogate",
     cases=surrogate_cases,
@@ -172,6 +178,17 @@ surrogate = Exercise(
             "With a float64 `x` something on the way is float32, which holds half the digits. "
             "Leave the dtype to `forward` and `backward`.",
             answer=_single,
+        ),
+        Mistake(
+            "a quotient for a difference",
+            "The value is `f` by way of `f / t · t`, so the gradient is `f / t` times that of `t`. "
+            "Add what is 0 as a number: `t` minus itself, one of the two stopped.",
+            answer=_quotient,
+        ),
+        Mistake(
+            "no function returned",
+            "`surrogate` returned None. A function of `x` is asked: is the outer `return` missing?",
+            raises=r"'NoneType' object is not callable",
         ),
         Mistake(
             "value off by rounding",
@@ -976,6 +993,20 @@ smoothed_sign = Exercise(
             answer=lambda case: _clip_line(case, 1.0, 1.0),
         ),
         Mistake(
+            "multiplied by width",
+            "The slope is `width` and the corners stand at ±1/width. More noise makes a flatter "
+            "line: divide.",
+            answer=lambda case: _clip_line(case, case.inputs["width"], 1 / case.inputs["width"]),
+        ),
+        Mistake(
+            "divided by the length",
+            "You divide by 2·width, the length of the interval. Over that length the mean climbs "
+            "by 2, from −1 to 1: its slope is 1/width.",
+            answer=lambda case: _clip_line(
+                case, 0.5 / case.inputs["width"], 2 * case.inputs["width"]
+            ),
+        ),
+        Mistake(
             "tanh",
             "tanh has another shape. Uniform noise makes straight lines: the mean is exactly "
             "linear between the corners.",
@@ -985,6 +1016,12 @@ smoothed_sign = Exercise(
             "sign itself",
             "This is sign without any noise: the mean over u is what makes it smooth.",
             answer=lambda case: {"value": np.sign(case.arrays["x"])},
+        ),
+        Mistake(
+            "a mean of samples",
+            "The gradient is zero everywhere: each sign that you average is flat. The mean over "
+            "all u is a line between two corners. Write down that line.",
+            answer=lambda case: {"gradient:x": np.zeros_like(case.arrays["x"])},
         ),
         NONE,
     ),
