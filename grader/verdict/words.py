@@ -121,9 +121,15 @@ ODD_TYPE = "{kind} came back, which is not an answer here. Return a tensor of re
 HANDED = (
     "`check` was handed {kind}. Hand over the function itself, by its name and without calling it."
 )
+UNNAMED_WORD = "No known mistake fits. What came out and what is right stand below."
+ONE_ASKED = (
+    "One True or False is asked, and an array of shape {shape} came back. `np.all` or `np.any` "
+    "makes one of it."
+)
 HIDDEN = {  # the same where inputs, values and exceptions are not shown
     RAISED: "It was raised with inputs that are drawn for the score and not shown.",
     UNNAMED: "No known mistake fits. The inputs are drawn for the score and not shown.",
+    UNNAMED_WORD: "No known mistake fits. The inputs are drawn for the score and not shown.",
 }
 
 
@@ -146,7 +152,9 @@ def unknown(wrong: Sequence[Finding]) -> str:
     if first.status == "skipped":
         return f"The gradient could not be taken: the value has shape {first.outcome.text}."
     if first.status == "word":
-        return "Read the entries below once more."
+        array = first.outcome.array if isinstance(first.expected, bool) else None
+        shape = array.shape if array is not None else ()
+        return ONE_ASKED.format(shape=shape) if shape else UNNAMED_WORD
     return UNNAMED
 
 

@@ -191,6 +191,14 @@ def test_what_a_chapters_own_probe_asks_is_no_gradient_either():
     assert of_value([both], {**both, "steps counted": None}, probe="own").says == got.says
 
 
+def test_a_word_that_is_not_right_is_no_number_and_no_table():
+    assert of_value([{"value": True}], {"value": False}).says.startswith("No known mistake fits. W")
+    several = of_value([{"value": True}], {"value": np.array([True, False])}).says
+    assert several.startswith("One True or False is asked, and an array of shape (2,) came back.")
+    words = of_value([{"value": ["Sign"]}], {"value": np.array([1.0, 2.0])}).says
+    assert words.startswith("No known mistake fits. What came out")
+
+
 def test_a_factor_is_told_where_several_numbers_agree_on_it():
     one, two = {"value": np.float32(3)}, {"value": np.float32(5)}
     said = of_value([one, two], *({"value": 1.7 * a["value"]} for a in (one, two)))
