@@ -422,8 +422,8 @@ _WHOLE = {
 }
 
 
-def _explainer(**changes: str) -> str:
-    return _EXPLAINS.format(**_WHOLE | changes)
+def _explainer(h: str = "0.05", **changes: str) -> str:
+    return _EXPLAINS.format(**_WHOLE | changes).replace("0.05", h, 1)
 
 
 EXPLAINS = {
@@ -462,6 +462,12 @@ def surrogate_explains(f, surrogate, noise):
         allowed="5 * quotients.std() / len(noise) ** 0.5", verdict="np.all(off < allowed)"
     ),
     "false_where_noise_ends_2": _explainer(points="np.linspace(-3, 3, 100)"),
+    "false_where_noise_ends_3": _explainer(
+        allowed="5 * quotients.std() / len(noise) ** 0.5",
+        verdict="np.all(np.divide(off, allowed, np.full(50, np.nan), where=allowed > 0) <= 1)",
+    ),
+    "false_where_noise_ends_4": _explainer(h="0.1"),
+    "step_too_small": _explainer(h="0.001"),
     "always_content": "def surrogate_explains(f, surrogate, noise):\n    return True\n",
 }
 

@@ -974,15 +974,21 @@ EXPLAINS = Exercise(
         Mistake(
             "false where noise ends",
             "Your function says False to right pairs whose noise does not reach all of the "
-            "points. There mean and standard error are both 0: are 10⁻⁶ allowed on top, and are "
-            "there 50 points from −3 to 3?",
+            "points. There mean and standard error are both 0: are 10⁻⁶ allowed on top? Their "
+            "quotient is 0/0, a NaN, and `NaN <= 5` is False. And is `h` 0.05, are there 50 points "
+            "from −3 to 3?",
             _wrong_on("sign, hard tanh, even noise", UNLUCKY),
+        ),
+        Mistake(
+            "step too small",
+            "With so small an `h` hardly a sample falls between `x − h` and `x + h`. Take 0.05.",
+            _wrong_on(NOTCHES, ALIGNED, UNLUCKY, "sign, logistic curve, logistic noise"),
         ),
         Mistake(
             "right pairs refused",
             "Your function says False to right pairs. Is the noise added to `x` before `f` is "
-            "asked? Is the difference divided by 2h? Is the standard error the standard deviation "
-            "over √k, not over k? Are 10⁻⁶ allowed on top?",
+            "asked? Is `h` 0.05, and the difference divided by 2h? Is the standard error the "
+            "standard deviation over √k, not over k? Are 10⁻⁶ allowed on top?",
             _wrong_on(*(n for n, row in EXPLAINED.items() if row[2])),
         ),
     ),
