@@ -126,6 +126,17 @@ def _hvp(result, inside="pass"):
     return HVP.format(result=result, inside=inside)
 
 
+_LATE = """
+def hessian(f, x):
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = f(x)
+    g = inner.gradient(y, x)
+    return {}
+"""
+
 NORM = """
 def hessian_norm(f, x, directions, h):
     def g(point):
@@ -227,6 +238,22 @@ def jacobian_by_rows(f, x):
     return tape.gradient(y, x, unconnected_gradients="zero")
 """,
         "none_for_an_unconnected_target": _rows(row="tape.gradient(e, x)"),
+        "gradient_of_the_sum_2": """
+def jacobian_by_rows(f, x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return tape.gradient(y, x)
+""",
+        "taken_outside_the_tape": """
+def jacobian_by_rows(f, x):
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = f(x)
+    entries = tf.unstack(tf.reshape(y, [-1]))
+    rows = [tape.gradient(e, x, unconnected_gradients="zero") for e in entries]
+    return tf.reshape(tf.stack(rows), y.shape + x.shape)
+""",
         "raises_non_persistent": _rows().replace("persistent=True", ""),
     },
     "kernel_jacobian": {
@@ -333,6 +360,10 @@ def hessian(f, x):
         ),
         "gradient_of_a_sum": _hessian("outer.gradient(g, x, unconnected_gradients='zero')"),
         "none_for_a_linear_function": _hessian("outer.jacobian(g, x)"),
+        "second_tape_inside-out": _LATE.format("outer.jacobian(g, x)"),
+        "taken_outside_the_tape": _LATE.format(
+            'outer.jacobian(g, x, unconnected_gradients="zero")'
+        ),
         "flattened": _hessian(
             "tf.reshape(outer.jacobian(g, x, unconnected_gradients='zero'), "
             "[x.shape.num_elements()] * 2)"
@@ -462,6 +493,12 @@ def hvp(f, x, v):
             "x.shape)"
         ),
         "none_for_a_linear_function": _hvp("outer.gradient(g, x, output_gradients=v)"),
+        "second_tape_inside-out": _LATE.replace("hessian(f, x)", "hvp(f, x, v)").format(
+            "outer.gradient(tf.reduce_sum(g * v), x)"
+        ),
+        "taken_outside_the_tape": _LATE.replace("hessian(f, x)", "hvp(f, x, v)").format(
+            'outer.gradient(tf.reduce_sum(g * v), x, unconnected_gradients="zero")'
+        ),
         "first_derivative_only": _hvp("g * v"),
         "row_sums_times_v": _hvp("v * outer.gradient(g, x, unconnected_gradients='zero')"),
         "raises_shape": _hvp("outer.gradient(g, x, output_gradients=v) @ v"),
@@ -565,6 +602,9 @@ def hutchinson_trace(f, x, probes):
         "none_for_a_linear_function": _trace(unconnected=""),
     },
     "input_gradient_penalty": {
+        "x_not_watched": PENALTY.replace("inner.watch(x)", "pass").format(
+            loss="tf.reduce_mean((model(x) - y) ** 2)", size="tf.norm(g)", target="size"
+        ),
         "ok_square_root": _penalty(size="tf.sqrt(tf.reduce_sum(tf.square(g)))"),
         "ok_persistent": """
 def input_gradient_penalty(model, x, y):

@@ -54,7 +54,10 @@ def source_first(case):
 def summed_targets(case):
     x, jacobian = case.arrays["x"], jacobian_truth(case)["value"]
     target = jacobian.ndim - x.ndim
-    return {"value": jacobian.sum(axis=tuple(range(target)))} if target else {}
+    summed = jacobian.sum(axis=tuple(range(target)))
+    if case.inputs["f"].text == UNCONNECTED:
+        return {"value": Either(None, summed)}
+    return {"value": summed} if target else {}
 
 
 # A vectorised Jacobian takes TensorFlow 0.1 s to build, whatever its size, and so does a traced
@@ -683,6 +686,19 @@ NO_PATH = Mistake(
     of_linear,
 )
 
+INSIDE_OUT = Mistake(
+    "second tape inside-out",
+    "None comes for every `f`: the first gradient was taken after the outer tape's block, so that "
+    "tape never saw it. Take it inside.",
+    lambda case: {"value": None},
+)
+ALL_ZERO = Mistake(
+    "taken outside the tape",
+    "Everything is zero. What you differentiate was computed after the tape's block, or `x` is not "
+    'watched, and `unconnected_gradients="zero"` makes zeros of the None.',
+    pattern="zeros",
+)
+
 TAKEN_FOR_POSITIVE = (
     "An eigenvalue of the Hessian is negative here, and stays so with the damping. Solve the "
     "system as it is. A Cholesky factorisation does not take it, and with the magnitudes of the "
@@ -719,10 +735,12 @@ EXERCISES = [
             ),
             Mistake(
                 "none for an unconnected target",
-                "`f` does not depend on `x` here, and `tape.gradient` returns None. The Jacobian "
-                'is zero: `unconnected_gradients="zero"`.',
+                "`tape.gradient` returns None for an entry that does not depend on `x`. The "
+                'Jacobian is zero there: `unconnected_gradients="zero"`. If that makes every entry '
+                "zero, the entries were picked after the tape's block.",
                 raises="None|convert a value",
             ),
+            ALL_ZERO,
         ),
         reread="One row at a time",
         also=(
@@ -881,6 +899,8 @@ EXERCISES = [
                 hessian_summed,
             ),
             NO_PATH,
+            INSIDE_OUT,
+            ALL_ZERO,
             Mistake(
                 "flattened",
                 "The numbers are right, as an (n, n) matrix. Asked is `x.shape + x.shape`.",
@@ -932,6 +952,7 @@ EXERCISES = [
                 'zeros belong. Use `unconnected_gradients="zero"`.',
                 raises="None|convert a value",
             ),
+            ALL_ZERO,
         ),
         reread="Several variables, one matrix",
         also=(
@@ -1024,6 +1045,8 @@ EXERCISES = [
         mistakes=(
             FORMS,
             NO_PATH,
+            INSIDE_OUT,
+            ALL_ZERO,
             Mistake(
                 "first derivative only",
                 "This is the gradient times `v`. One more derivative is asked.",
@@ -1130,9 +1153,11 @@ EXERCISES = [
             Mistake(
                 "none for a linear function",
                 "The gradient of a linear `f` is not connected to `x`, and the second derivative "
-                'comes as None. It is zero: `unconnected_gradients="zero"`.',
+                'comes as None. It is zero: `unconnected_gradients="zero"`. If that makes every '
+                "trace zero, the first gradient was taken after the outer tape's block.",
                 raises="NoneType|None values",
             ),
+            ALL_ZERO,
         ),
         reread="The trace from a few probes",
         also=(
@@ -1161,6 +1186,12 @@ EXERCISES = [
                 "The gradients are None: the norm was computed outside the outer tape's block, so "
                 "that tape never saw it. Take the inner gradient and its norm inside.",
                 pattern="none",
+            ),
+            Mistake(
+                "x not watched",
+                "The inner gradient is None: `x` is a constant, and the inner tape was not told to "
+                "watch it.",
+                raises="None values not supported|NoneType",
             ),
             Mistake(
                 "norm of each row",
