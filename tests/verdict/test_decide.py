@@ -199,6 +199,11 @@ def test_a_word_that_is_not_right_is_no_number_and_no_table():
     assert words.startswith("No known mistake fits. What came out")
 
 
+def test_a_zero_in_place_of_zeros_is_no_sum():
+    zeros = {"value": np.zeros(3, np.float32)}
+    assert of_value([zeros], {"value": np.float32(0)}).mistake == "shape"
+
+
 def test_a_factor_is_told_where_several_numbers_agree_on_it():
     one, two = {"value": np.float32(3)}, {"value": np.float32(5)}
     said = of_value([one, two], *({"value": 1.7 * a["value"]} for a in (one, two)))
