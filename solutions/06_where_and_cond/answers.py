@@ -121,6 +121,10 @@ def where_grad_broadcast(condition, x, y, upstream):
             "safe = tf.where(x > 0, x, tf.ones_like(x))",
         ),
         "single_where": returns(LOG, "tf.where(x > 0, tf.math.log(x), tf.zeros_like(x))"),
+        "an_epsilon": returns(LOG, "tf.where(x > 0, tf.math.log(x + 1e-12), tf.zeros_like(x))"),
+        "an_epsilon_2": returns(
+            LOG, "tf.where(x > 0, tf.math.log(tf.maximum(x, 1e-7)), tf.zeros_like(x))"
+        ),
         "single_where_2": returns(
             LOG,
             "tf.where(x > 0, tf.math.log(x), tf.stop_gradient(tf.zeros_like(x)))",
@@ -130,7 +134,9 @@ def where_grad_broadcast(condition, x, y, upstream):
         ),
         "masked_by_multiplication": returns(LOG, "tf.math.log(x) * tf.cast(x > 0, x.dtype)"),
         "log_everywhere": returns(LOG, "tf.math.log(x)"),
-        "_": returns(LOG, "tf.where(x > 0, tf.math.log(tf.maximum(x, 1e-12)), tf.zeros_like(x))"),
+        "an_epsilon_3": returns(
+            LOG, "tf.where(x > 0, tf.math.log(tf.maximum(x, 1e-12)), tf.zeros_like(x))"
+        ),
         "raises": returns(LOG, "tf.log(x)"),
     },
     "safe_ratio": {
@@ -182,6 +188,11 @@ def where_grad_broadcast(condition, x, y, upstream):
         "branches_exchanged": returns(TRANSFER, "tf.where(x < 0, tf.math.log(1 + x), 1 / (1 - x))"),
     },
     "cond_grad": {
+        "shape": returns(
+            COND,
+            "tf.cond(predicate, lambda: (2 * x * upstream, none), lambda: (none, 3 * upstream))",
+            "none = tf.constant(0, x.dtype)",
+        ),
         "ok_cond": returns(
             COND,
             "tf.cond(predicate, lambda: (2 * x * upstream, none), lambda: (none, 3 * upstream))",
@@ -297,6 +308,17 @@ def piecewise(x):
         ),
     },
     "learnable_threshold": {
+        "hard_not_stopped": """
+def learnable_threshold(x, threshold, sharpness):
+    soft = x * tf.sigmoid(sharpness * (x - threshold))
+    return tf.where(x > threshold, x, tf.zeros_like(x)) + (soft - tf.stop_gradient(soft))
+""",
+        "gate_alone_softened": """
+def learnable_threshold(x, threshold, sharpness):
+    soft = tf.sigmoid(sharpness * (x - threshold))
+    hard = tf.cast(x > threshold, x.dtype)
+    return x * (tf.stop_gradient(hard) + (soft - tf.stop_gradient(soft)))
+""",
         "ok_tape_in_rule": """
 def learnable_threshold(x, threshold, sharpness):
     @tf.custom_gradient

@@ -257,6 +257,20 @@ def log_truth(case):
     }
 
 
+def log_shifted(case):
+    """log(x + ε) or log(max(x, ε)), which are other numbers where x is small."""
+    x, up = case.arrays["x"], case.upstream.astype(np.float64)
+    if np.max(x) > 1e-3:
+        return log_truth(case)
+    added = [x + epsilon for epsilon in EPSILONS]
+    cut = [np.maximum(x, epsilon) for epsilon in EPSILONS]
+    slopes = [up / at for at in added] + [up * (x == at) / at for at in cut]
+    return {"value": Either(*map(np.log, added + cut)), "gradient:x": Either(*slopes)}
+
+
+EPSILONS = (1e-6, 1e-7, 1e-8, 1e-10, 1e-12, 1e-20)
+
+
 def spoiled(truth, key, where, bad=np.nan):
     """One answer, spoiled at some entries; nothing where there are none."""
     return {key: np.where(where, bad, truth[key])} if np.any(where) else {}
@@ -306,6 +320,12 @@ safe_log = Exercise(
             answer=log_after,
         ),
         Mistake("masked by multiplication", BY_MULTIPLICATION, answer=log_multiplied),
+        Mistake(
+            "an epsilon",
+            "An epsilon changes the logarithm of small numbers, which is right as it is. Guard the "
+            "input where x ≤ 0 only.",
+            answer=log_shifted,
+        ),
         Mistake(
             "log everywhere",
             "This is the logarithm for every `x`: −∞ at 0, NaN below. Zero is asked for x ≤ 0.",
@@ -795,6 +815,14 @@ def hard(case):
     return {"gradient:x": np.where(x > level, up, 0.0), "gradient:threshold": nothing}
 
 
+def hard_gate(case):
+    """The product rule with the hard gate in its first term."""
+    _, up, open_, _ = gate(case)
+    return {
+        "gradient:x": threshold_truth(case)["gradient:x"] - up * open_ + hard(case)["gradient:x"]
+    }
+
+
 def keys(answers, *wanted):
     return {key: answers[key] for key in wanted}
 
@@ -841,6 +869,20 @@ learnable_threshold = Exercise(
             answer=lambda c: keys(
                 threshold_truth(c, inner=1.0), "gradient:x", "gradient:threshold"
             ),
+        ),
+        Mistake(
+            "hard not stopped",
+            "The gradient to `x` is that of the soft gate plus that of the hard value, which is 1 "
+            "above the threshold. Stop the hard one.",
+            answer=lambda c: {
+                "gradient:x": threshold_truth(c)["gradient:x"] + hard(c)["gradient:x"]
+            },
+        ),
+        Mistake(
+            "gate alone softened",
+            "Only the gate is softened: the first term of the gradient to `x` has the hard gate, 0 "
+            "or 1, where sigmoid(sharpness·(x − threshold)) is asked. Soften the whole product.",
+            answer=hard_gate,
         ),
         Mistake(
             "product rule forgotten",
