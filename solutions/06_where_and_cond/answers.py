@@ -140,6 +140,8 @@ def where_grad_broadcast(condition, x, y, upstream):
         "raises": returns(LOG, "tf.log(x)"),
     },
     "safe_ratio": {
+        "_": "def safe_ratio(x):\n    return tf.sin(x + 1e-8) / (x + 1e-8)\n",
+        "_2": "def safe_ratio(x):\n    return (tf.sin(x) + 1e-12) / (x + 1e-12)\n",
         "ok_divide_no_nan": returns(
             RATIO, "tf.math.divide_no_nan(tf.sin(x), x) + tf.cast(tf.equal(x, 0), x.dtype)"
         ),
