@@ -140,6 +140,15 @@ def adam_step(w, g, m, v, t, lr, beta1, beta2, eps):
     return w - alpha * m / (v**0.5 + eps), m, v
 """,
         "bias_correction": _adam("return w - lr * m / (tf.sqrt(v) + eps), m, v"),
+        "one_correction": _adam(
+            "return w - lr * m / (1 - beta1**t) / (tf.sqrt(v) + eps), m, v",
+        ),
+        "uphill": _adam(STEP + "return w + step * m / (tf.sqrt(v) + eps), m, v"),
+        "corrected_moments_returned": _adam(
+            "high, wide = m / (1 - beta1**t), v / (1 - beta2**t)\n    "
+            "return w - lr * high / (tf.sqrt(wide) + eps), high, wide"
+        ),
+        "moments_exchanged": _adam(STEP + "return w - step * m / (tf.sqrt(v) + eps), v, m"),
         "eps_inside_the_root": _adam(STEP + "return w - step * m / tf.sqrt(v + eps), m, v"),
         "eps_inside_the_root_2": _adam(
             "high, wide = m / (1 - beta1**t), v / (1 - beta2**t)\n    "
@@ -162,6 +171,15 @@ def adam_step(w, g, m, v, t, lr, beta1, beta2, eps):
         "raises_name": _adam("return w - step * m / (tf.sqrt(v) + eps), m, v"),
     },
     "drift": {
+        "bias_correction": """
+def drift(m, v, t, lr, beta1, beta2, eps):
+    return -lr * beta1 * m / (tf.sqrt(beta2 * v) + eps)
+""",
+        "eps_with_the_corrected_moments": """
+def drift(m, v, t, lr, beta1, beta2, eps):
+    high, wide = beta1 * m / (1 - beta1**t), beta2 * v / (1 - beta2**t)
+    return -lr * high / (tf.sqrt(wide) + eps)
+""",
         "ok_by_halves": """
 def drift(m, v, t, lr, beta1, beta2, eps):
     m, v = beta1 * m, beta2 * v
@@ -442,6 +460,7 @@ def magnitude_mask(weights, keep):
         "wrong_end": _mask(places="tf.math.top_k(-flat, count).indices"),
         "fraction_of_the_wrong_end": _mask(count="round((1 - keep) * flat.shape[0])"),
         "signed_values": _mask(flat="tf.reshape(weights, [-1])"),
+        "signed_values_2": _mask(flat="tf.reshape(weights, [-1])", dtype="tf.float32"),
         "ties": """
 def magnitude_mask(weights, keep):
     size = tf.abs(weights)

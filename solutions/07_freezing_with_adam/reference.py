@@ -86,6 +86,35 @@ BOTH, CALLED, TRACED = ("eager", "outside"), ("eager",), ("outside",)
 LARGE = 0.5
 
 
+def weight_alone(wrong):
+    """These mistakes, with both moments right."""
+    return lambda case: {**adam_truth(case), **wrong(case)}
+
+
+def one_correction(case):
+    """Only m or only v divided by its correction."""
+    p = case.inputs
+    w, m, v = _moments(case)
+    mhat, vhat = m / (1 - p["beta1"] ** p["t"]), v / (1 - p["beta2"] ** p["t"])
+    steps = [top / (np.sqrt(below) + p["eps"]) for top, below in ((mhat, v), (m, vhat))]
+    return {"value[0]": Either(*(w - p["lr"] * step for step in steps))}
+
+
+def corrected_moments(case):
+    p = case.inputs
+    _, m, v = _moments(case)
+    return {"value[1]": m / (1 - p["beta1"] ** p["t"]), "value[2]": v / (1 - p["beta2"] ** p["t"])}
+
+
+def exchanged_moments(case):
+    _, m, v = _moments(case)
+    return {"value[1]": v, "value[2]": m}
+
+
+def uphill(case):
+    return {"value[0]": 2 * case.arrays["w"] - adam_truth(case)["value[0]"]}
+
+
 def _adam_case(
     rng, name, shape, t, eps, dtype="float32", part=None, betas=(0.9, 0.999), modes=CALLED
 ):
@@ -132,6 +161,19 @@ def _drifted(case, m_factor, v_factor):
 def drift_truth(case):
     p = case.inputs
     return {"value": _drifted(case, p["beta1"], p["beta2"])}
+
+
+def drift_uncorrected(case):
+    p, a = case.inputs, case.arrays
+    below = np.sqrt(p["beta2"] * a["v"]) + p["eps"]
+    return {"value": -p["lr"] * p["beta1"] * a["m"] / below}
+
+
+def drift_on_corrected(case):
+    p, a = case.inputs, case.arrays
+    mhat = p["beta1"] * a["m"] / (1 - p["beta1"] ** p["t"])
+    vhat = p["beta2"] * a["v"] / (1 - p["beta2"] ** p["t"])
+    return {"value": -p["lr"] * mhat / (np.sqrt(vhat) + p["eps"])}
 
 
 def _drift_case(
@@ -588,20 +630,42 @@ EXERCISES = [
                 "This is Adam without its bias correction. `m` and `v` start at zero and are too "
                 "small in the first steps; the factor √(1 − beta2**t) / (1 − beta1**t) makes up "
                 "for it.",
-                no_correction,
+                weight_alone(no_correction),
             ),
             Mistake(
                 "eps inside the root",
                 "You add `eps` before taking the root. Keras takes the root of `v` and adds `eps` "
                 "then.",
-                eps_inside,
+                weight_alone(eps_inside),
             ),
             Mistake(
                 "eps with the corrected moments",
                 "This is the paper's first form (PyTorch has it, too): `eps` is added to the root "
                 "of the corrected `v`. Keras corrects the step size and adds `eps` to the root of "
                 "`v` itself. With a small `eps` nobody sees the difference.",
-                eps_on_corrected,
+                weight_alone(eps_on_corrected),
+            ),
+            Mistake(
+                "one correction",
+                "Only one of the two moments has its bias correction. Both start at zero: the "
+                "factor is √(1 − beta2**t) / (1 − beta1**t).",
+                weight_alone(one_correction),
+            ),
+            Mistake(
+                "uphill",
+                "The step goes the wrong way: it is taken from `w`.",
+                weight_alone(uphill),
+            ),
+            Mistake(
+                "corrected moments returned",
+                "The moments that you return are divided by their corrections. The optimizer keeps "
+                "them as they are, and the next step corrects anew.",
+                corrected_moments,
+            ),
+            Mistake(
+                "moments exchanged",
+                "`m` and `v` stand for each other in what you return. The order is `w, m, v`.",
+                exchanged_moments,
             ),
             Mistake(
                 "old moments",
@@ -653,6 +717,17 @@ EXERCISES = [
                 "sign",
                 "The drift has the wrong sign: the weight goes on against `m`, as it did before.",
                 lambda case: {"value": -drift_truth(case)["value"]},
+            ),
+            Mistake(
+                "bias correction",
+                "The step size lacks its factor √(1 − beta2**t) / (1 − beta1**t).",
+                drift_uncorrected,
+            ),
+            Mistake(
+                "eps with the corrected moments",
+                "`eps` is added to the root of the corrected `v`, as in the paper. Keras adds it "
+                "to the root of `v` itself and corrects the step size.",
+                drift_on_corrected,
             ),
             Mistake(
                 "only m decayed",
@@ -1009,7 +1084,8 @@ EXERCISES = [
             Mistake(
                 "mask of numbers",
                 "The right entries, as numbers. A bool tensor is asked: `tf.where` takes no other.",
-                lambda case: {"dtype": Either("float32", "float64", "int32", "int64")},
+                lambda case: mask_truth(case)
+                | {"dtype": Either("float32", "float64", "int32", "int64")},
             ),
         ),
         reread="Pruning, then fine-tuning",
