@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from traitlets import TraitError
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -22,35 +23,42 @@ FIXED = {  # where the course looks itself, without nbgrader
 
 
 def config(course: Course) -> Config:
-    """The course's nbgrader_config.py, with its root set. CourseError where it cannot be read, or
-    moves what has its place in a course."""
-    from nbgrader.coursedir import CourseDirectory
-
+    """The course's nbgrader_config.py, with its root set. CourseError where it cannot be read."""
     if odd := sorted({*str(course.root)} & {*"$*?[]"}):  # nbgrader takes them for something else
         raise CourseError(
             f"the course's path has {' and '.join(odd)} in it: rename the folder {course.root}"
         )
     try:
         loaded = PyFileConfigLoader(MARK, str(course.root)).load_config()
-        held = CourseDirectory(config=loaded)
     except Exception as error:
         raise CourseError(f"{MARK}: {type(error).__name__}: {error}") from error
-    for name, place in FIXED.items():
-        if course.root / getattr(held, name) != course.root / place:
-            said = f"c.CourseDirectory.{name} is {getattr(held, name)!r}"
-            raise CourseError(f"{MARK}: {said}; grader knows {place!r} alone: set it to that")
     loaded.CourseDirectory.root = str(course.root)
     return loaded
 
 
+def _check_places(course: Course, settings: Config) -> None:
+    from nbgrader.coursedir import CourseDirectory
+
+    try:
+        held = CourseDirectory(config=settings)
+    except TraitError as error:
+        raise CourseError(f"{MARK}: TraitError: {error}") from error
+    for name, place in FIXED.items():
+        if course.root / getattr(held, name) != course.root / place:
+            said = f"c.CourseDirectory.{name} is {getattr(held, name)!r}"
+            raise CourseError(f"{MARK}: {said}; grader knows {place!r} alone: set it to that")
+
+
 def api(course: Course, **directories: str) -> Any:
-    """nbgrader's API on the course; other directories on request (`release_directory="…"`)."""
+    """nbgrader's API on the course; other directories on request (`release_directory="…"`).
+    CourseError where the configuration moves what has its place in a course."""
     from nbgrader.apps import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
 
     # nbgrader's own models make SQLAlchemy 2 warn at every new submission; it is harmless there.
     warnings.filterwarnings("ignore", message="Object of type <Submitted")
     settings = config(course)
+    _check_places(course, settings)
     for name, value in directories.items():
         settings.CourseDirectory[name] = value
     made = NbGraderAPI(coursedir=CourseDirectory(config=settings), config=settings)

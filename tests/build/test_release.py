@@ -3,7 +3,7 @@
 import pytest
 from nbgrader.converters import GenerateAssignment
 
-from grader.build.release import config, register, release
+from grader.build.release import api, register, release
 from grader.course import Course, CourseError
 from tests.cli.conftest import Class
 
@@ -43,14 +43,14 @@ def test_what_has_its_place_in_a_course_stays_there(course, name, value, says):
     with open(course.root / "nbgrader_config.py", "a") as file:
         file.write(f"c.CourseDirectory.{name} = {value!r}\n")
     with pytest.raises(CourseError, match=says):
-        config(course)
+        api(course)
 
 
 def test_a_place_may_be_given_in_full_and_others_may_be_moved(course):
     with open(course.root / "nbgrader_config.py", "a") as file:
         file.write(f"c.CourseDirectory.submitted_directory = {str(course.root / 'submitted')!r}\n")
         file.write("c.CourseDirectory.feedback_directory = 'returned'\n")
-    assert config(course).CourseDirectory.feedback_directory == "returned"
+    assert api(course).coursedir.feedback_directory == "returned"
 
 
 def _call(call, course, out):
