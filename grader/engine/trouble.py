@@ -53,8 +53,8 @@ def stops(error: BaseException) -> bool:
 
 def advice(error: BaseException) -> str:
     """What is wrong and what to do, in one line; ends with AGAIN where the machine is to blame."""
-    if isinstance(error, (Unsafe, ZygoteError)):
-        return str(error)  # may quote the kernel's words, but is about no file of the course
+    if isinstance(error, (Unsafe, ZygoteError, CourseError)):
+        return str(error)  # says what to do, and may quote words that stand for something else here
     for each in chain(error):
         said = " ".join(str(each.orig if isinstance(each, DBAPIError) else each).split())
         plain = f" ({said[:300]})" if isinstance(each, (DBAPIError, OSError)) else ""

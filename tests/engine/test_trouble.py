@@ -54,6 +54,13 @@ def book(tiny_master, tmp_path_factory):
     return found
 
 
+def test_words_of_our_own_are_final():
+    """They may quote the kernel, whose words elsewhere mean that a file cannot be written."""
+    for kind in (Unsafe, ZygoteError, GradingError):
+        said = "sandbox: mount: OFF (unshare: Operation not permitted). Use --allow-unsandboxed"
+        assert trouble.advice(kind(said)) == said
+
+
 def test_a_full_disk_stops_the_run_and_the_next_one_carries_on(course, book, tmp_path):
     for name in STUDENTS:  # a copy goes to autograded/
         (course.root / f"submitted/{name}/ps/data.bin").write_bytes(b"x" * 65536)

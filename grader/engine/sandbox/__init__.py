@@ -12,12 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.engine.limits import Limits
-from grader.engine.sandbox import layers, rlimits, root, syscalls
+from grader.engine.sandbox import layers, rlimits, root, syscalls, users
 from grader.engine.sandbox.layers import NAMES, Layer
 
 __all__ = ["NAMES", "Layer", "Prepared", "enough", "missing", "prepare", "report", "seal"]
-FIRST_UID = 61_184  # systemd's range for dynamic users: owned by nobody else
-LAST_UID = 65_519
 OTHERS = 2000  # processes a user may have besides, where they cannot be counted
 
 
@@ -39,16 +37,10 @@ class Prepared:
 
     def next_owner(self) -> int | None:
         """A uid for the next child where the engine runs as root; None otherwise."""
-        if not layers.linux() or os.geteuid() != 0 or not self.users or not may_change_user():
+        if not layers.linux() or os.geteuid() != 0 or not self.users or not users.may_change():
             return None
         self.numbers += 1
-        return FIRST_UID + self.numbers % (LAST_UID - FIRST_UID)
-
-
-def may_change_user() -> bool:
-    """Whether this user namespace maps more than one user."""
-    with open("/proc/self/uid_map") as file:
-        return sum(int(line.split()[2]) for line in file) > 1
+        return users.FIRST + self.numbers % (users.LAST - users.FIRST)
 
 
 def open_to_all(paths: Iterable[str]) -> bool:
@@ -63,10 +55,9 @@ def prepare(spaces: list[Layer], public: Mapping[str, str], hidden: Iterable[str
     from grader.engine.sandbox import seccomp
 
     layers.attempt("landlock", lambda: layers.landlock_rules().close())
-    found = {layer.name: layer for layer in spaces}
-    if found["mount"].on:
-        found["mount"] = layers.new_root(public, hidden)
-    prepared = Prepared(list(found.values()))
+    prepared = Prepared(spaces)
+    if prepared.namespaced:
+        layers.new_root(public, hidden)
     try:
         prepared.program = seccomp.compile_filter(prepared.namespaced)
     except Exception as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +24,13 @@ PURPOSE = {
 }
 FORK = "Comes with c.EngineExecute.fork = True, the default."
 NAMESPACES = frozenset(("user", "mount", "pid", "net", "ipc"))
+CONTAINERS = {
+    "/.dockerenv": "In Docker, start with --security-opt seccomp=unconfined --security-opt "
+    "systempaths=unconfined --security-opt apparmor=unconfined.",
+    "/run/.containerenv": "In Podman, start with --security-opt unmask=ALL.",
+    "/var/run/secrets/kubernetes.io": "In Kubernetes, docs/scaling.md has the securityContext.",
+}
+OLDEST = (5, 12)  # Linux, for mount_setattr(2)
 _KNOBS = {
     "/proc/sys/kernel/unprivileged_userns_clone": (
         "0", "sysctl -w kernel.unprivileged_userns_clone=1",
@@ -54,7 +63,7 @@ def advice(name: str) -> str:
     if not sys.platform.startswith("linux"):
         return "Only Linux has it: run the engine in WSL2, a virtual machine or Docker."
     if name in NAMESPACES:
-        return " ".join(["Needs user namespaces.", *_blocked()])
+        return " ".join(["Needs namespaces, and a /proc mounted in them.", *_blocked()])
     if name == "seccomp":
         return "Install libseccomp (Debian: libseccomp2) and the Python package pyseccomp."
     if name == "landlock":
@@ -71,6 +80,11 @@ def _blocked() -> list[str]:
         file = Path(path)
         if file.is_file() and file.read_text().strip() == bad:
             found.append(f"{file.name} is {bad}: as root, {remedy}.")
-    if Path("/.dockerenv").exists():
-        found.append("In Docker, start with --security-opt seccomp=unconfined, or --privileged.")
-    return found or ["A container or security module may refuse them; as root they are not needed."]
+    if _kernel() < OLDEST:
+        found.append("Linux {}.{} or later is needed.".format(*OLDEST))
+    found += [remedy for mark, remedy in CONTAINERS.items() if Path(mark).exists()]
+    return found or ["A container or security module may refuse them."]
+
+
+def _kernel() -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])

@@ -12,10 +12,11 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from grader.engine.limits import Limits
-from grader.engine.sandbox import root, syscalls
+from grader.engine.sandbox import root, syscalls, trial, users
 
 NAMES = ("user", "mount", "pid", "net", "ipc", "caps", "seccomp", "landlock", "rlimits", "memory")
 NO_FORK = "the process was not forked"
@@ -56,44 +57,30 @@ def attempt(name: str, step: Callable[[], object]) -> Layer:
     return Layer(name, True)
 
 
-def map_user(uid: int, gid: int) -> None:
-    """Map one user and group to themselves in the user namespace this process has just made."""
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"),
-                       ("gid_map", f"{gid} {gid} 1")):  # fmt: skip
-        with open(f"/proc/self/{name}", "w") as file:
-            file.write(text)
-
-
 def open_namespaces() -> list[Layer]:
-    """Leave the host's namespaces (zygote, one thread). The pid namespace starts at the next fork.
+    """Leave the host's namespaces (zygote, one thread), all or none: where a file system of one's
+    own cannot be had in them, they are left alone. The pid namespace starts at the next fork.
 
     Root needs no user namespace of its own here: its children change to a user of their own.
     """
-    uid, gid = os.geteuid(), os.getegid()
     every = 0
     for flag in _FLAGS.values():
         every |= flag
-    if uid == 0 and attempt("", lambda: syscalls.unshare(every)).on:
-        return [Layer(name, True) for name in _FLAGS]
-
-    def own_user() -> None:
-        syscalls.unshare(syscalls.CLONE_NEWUSER | every)
-        map_user(uid, gid)
-
-    tried = attempt("user", own_user)
-    if tried.on:
-        return [Layer(name, True) for name in _FLAGS]
-    return [Layer(name, False, tried.reason) for name in _FLAGS]
+    as_root, own_user = partial(syscalls.unshare, every), partial(users.own_namespace, every)
+    tried = Layer("user", False)
+    for way in (as_root, own_user) if os.geteuid() == 0 else (own_user,):
+        tried = attempt("user", partial(trial.trial, way))
+        if tried.on:
+            way()
+            break
+    return [Layer(name, tried.on, tried.reason) for name in _FLAGS]
 
 
-def new_root(public: Mapping[str, str], hidden: Iterable[str]) -> Layer:
-    """Replace the file system by one built from a list (zygote)."""
+def new_root(public: Mapping[str, str], hidden: Iterable[str]) -> None:
+    """Replace the file system by one built from a list (zygote). OSError where that fails."""
     # In the warm process's home, which the engine removes when it ends the process.
     place = tempfile.mkdtemp(prefix="root-", dir=os.environ.get("HOME"))
-    layer = attempt("mount", lambda: root.build_root(place, public, hidden))
-    if not layer.on:
-        os.rmdir(place)
-    return layer
+    root.build_root(place, public, hidden)
 
 
 def private_namespaces(limits: Limits, owner: int | None) -> Layer:
@@ -120,7 +107,7 @@ def own_user(owner: int | None) -> Layer:
             syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
         uid, gid = os.geteuid(), os.getegid()
         syscalls.unshare(syscalls.CLONE_NEWUSER)
-        map_user(uid, gid)
+        users.map_one(uid, gid)
 
     layer = attempt("user", step)
     if owner is not None and os.getuid() == owner:

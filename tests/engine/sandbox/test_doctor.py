@@ -1,3 +1,5 @@
+import pytest
+
 from grader.engine import sandbox
 from grader.engine.sandbox import doctor
 from grader.engine.sandbox.layers import NO_FORK
@@ -28,3 +30,23 @@ def test_only_landlock_may_be_missing_without_leave():
         some = [*every[:i], sandbox.Layer(layer.name, False, "x"), *every[i + 1 :]]
         assert sandbox.enough(some) == (layer.name == "landlock")
     assert sandbox.enough(every)
+
+
+@pytest.mark.parametrize("mark", doctor.CONTAINERS)
+def test_a_container_is_told_its_own_remedy(mark, tmp_path, monkeypatch):
+    place = tmp_path / "mark"
+    monkeypatch.setattr(doctor, "CONTAINERS", {str(place): doctor.CONTAINERS[mark], "/not": "In"})
+    assert "In " not in doctor.advice("mount")
+    place.touch()
+    for name in doctor.NAMESPACES:
+        said = doctor.advice(name)
+        assert said.startswith("Needs namespaces")
+        assert said.count("In ") == 1
+    assert "In " not in doctor.advice("landlock")
+
+
+@pytest.mark.parametrize(("release", "old"), [("4.18.0-553.el8", True), ("5.10.0-30-amd64", True),
+                                              ("5.12.1", False), ("6.1", False)])  # fmt: skip
+def test_a_kernel_that_is_too_old_is_told(release, old, monkeypatch):
+    monkeypatch.setattr(doctor.platform, "release", lambda: release)
+    assert ("Linux 5.12 or later is needed." in doctor.advice("mount")) == old

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.cli.conftest import ANSWER, Class
 from tests.engine.sandbox.test_attacks import ALLOWED
 
 # What Docker's default profile and Ubuntu's AppArmor do: every way to a namespace is refused.
@@ -208,3 +209,16 @@ def test_grading_asks_for_leave_and_then_grades(tiny):
     assert "--allow-unsandboxed" in told["refused"]
     assert sorted(told["graded"]) == [["ada", "graded", 9.0], ["bob", "graded", 7.0]]
     assert tiny.scores("ada") == (9, False)
+
+
+def test_the_command_tells_the_layers_and_the_way_out(tmp_path):
+    pupils = Class(tmp_path / "course")
+    pupils.submit(ann=ANSWER)
+    for leave, code, says in (([], 2, "--allow-unsandboxed"), (["--allow-unsandboxed"], 0, "")):
+        asks = f"{REFUSE}\nfrom grader.cli import app\napp({['grade', *leave]})"
+        done = subprocess.run(
+            [sys.executable, "-c", asks], capture_output=True, text=True, cwd=pupils.root
+        )
+        assert (done.returncode, says in done.stderr) == (code, True), done.stderr
+        assert "mount: OFF (unshare: Operation not permitted)" in done.stdout
+    assert pupils.scores() == {"ann": 3}
