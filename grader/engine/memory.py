@@ -10,6 +10,7 @@ besides: addresses that hold nothing can have gigabytes of them. Source: proc(5)
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -135,5 +136,10 @@ def layer() -> Layer:
         return Layer("memory", True, WATCHDOG.partition(";")[0])
     if not processes.lists_children():
         return Layer("memory", False, "no list of a process's children in /proc")
-    parent = cgroup.parent()
-    return Layer("memory", True, WATCHDOG if parent is None else f"by {parent}")
+    parent, named = cgroup.parent(), os.environ.get(cgroup.NAMED)
+    if parent is not None:
+        return Layer("memory", True, f"by {parent}")
+    if named:
+        unusable = f"{cgroup.NAMED} names no control group that this user may use: {named}"
+        return Layer("memory", True, f"{WATCHDOG.partition(';')[0]}; {unusable}")
+    return Layer("memory", True, WATCHDOG)

@@ -136,6 +136,11 @@ def test_it_is_among_the_layers_and_doctor_explains_it(run, monkeypatch, tmp_pat
     assert layer.name == "memory" == sandbox.NAMES[-1]
     assert layer.on
     assert "watchdog" in layer.reason or "control group" in layer.reason
+    monkeypatch.setattr(cgroup, "parent", lambda: None)
+    monkeypatch.setenv(cgroup.NAMED, str(tmp_path))
+    told = memory.layer().reason
+    assert told.startswith("by a watchdog of the engine, twice a second; GRADER_CGROUP names no")
+    assert told.endswith(str(tmp_path))
     monkeypatch.setattr(cgroup, "parent", lambda: cgroup.Parent(Path("/sys/fs/cgroup/x"), 2))
     assert "/sys/fs/cgroup/x" in doctor.doctor([memory.layer()])[-1]
     monkeypatch.setattr(cgroup, "parent", lambda: None)
