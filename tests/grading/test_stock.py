@@ -10,7 +10,11 @@ from grader.build.release import register
 from grader.course import Course
 from grader.grading import make_class, rows
 
-STOCK = "c = get_config()\nc.CourseDirectory.source_directory = 'solutions'\nc.CourseDirectory.course_id = 'gradients'\n"
+STOCK = """c = get_config()
+c.CourseDirectory.source_directory = 'solutions'
+c.CourseDirectory.release_directory = 'notebooks'
+c.CourseDirectory.course_id = 'gradients'
+"""
 
 
 @pytest.fixture(scope="module")
