@@ -109,7 +109,8 @@ def probe_sandbox(root: Path, tensorflow: bool = True) -> list[sandbox.Layer]:
         try:
             zygote = warm_process(root, tensorflow)
             zygote.start()
-            process = zygote.spawn(limits, scratch=None if zygote.namespaced else scratch)
+            room = None if zygote.namespaced else scratch
+            process = zygote.spawn(limits, course=warm.public_folders(root), scratch=room)
         except (ZygoteError, OSError) as error:
             raise GradingError(trouble.advice(error)) from error
         try:
@@ -117,5 +118,7 @@ def probe_sandbox(root: Path, tensorflow: bool = True) -> list[sandbox.Layer]:
             return [*found, memory.layer()]
         except NotStarted as error:
             raise GradingError(f"{error}\n{zygote.last_words()}") from error
+        except ZygoteError as error:
+            raise GradingError(str(error)) from error
         finally:
             process.kill()

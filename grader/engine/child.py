@@ -35,7 +35,8 @@ def run(kernel: PipeKernel, sock: socket.socket, prepared: sandbox.Prepared,
         surroundings.settle(order, scratch, prepared)
         surroundings.personal(kernel.shell, scratch)
         worker = Child(kernel, sock, limits)
-        worker.start([layer.__dict__ for layer in found], Path(order["cwd"]))
+        closed = surroundings.closed(order, scratch, prepared)
+        worker.start([layer.__dict__ for layer in found], closed, Path(order["cwd"]))
         asyncio.run(worker.serve())
         status = 0
     except BaseException:
@@ -54,8 +55,9 @@ class Child:
         self.writer = frames.Writer(sock)
         self.before: dict[str, tuple[int, int]] = {}
 
-    def start(self, layers: list[dict[str, Any]], cwd: Path) -> None:
-        """Connect streams and kernel to the socket, and say so."""
+    def start(self, layers: list[dict[str, Any]], closed: str, cwd: Path) -> None:
+        """Connect streams and kernel to the socket, and say so: with the layers of the sandbox, and
+        what should be read here and cannot (or nothing)."""
         self.cwd = cwd
         self.captured = captured(self.writer)
         for stream in (sys.stdout, sys.stderr):
@@ -68,7 +70,7 @@ class Child:
         self.kernel.shell_channel_thread = SimpleNamespace(parent_thread=threading.main_thread())
         self.shell_pipe = type(self.kernel.iopub_socket)("shell")
         self.shell_pipe.writer = self.writer
-        head = {"layers": layers, "language_info": self.kernel.language_info}
+        head = {"layers": layers, "closed": closed, "language_info": self.kernel.language_info}
         self.writer.send(frames.READY, 0, json.dumps(head).encode())
 
     async def serve(self) -> None:

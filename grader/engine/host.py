@@ -19,8 +19,7 @@ from grader.engine import frames, places
 from grader.engine.forked import Process
 from grader.engine.limits import Limits
 
-START_SECONDS = 180.0
-AGAIN = 0.2  # seconds between two tries
+START_SECONDS, AGAIN = 180.0, 0.2  # the second: between two tries
 PASSED_ON = ("NBGRADER_EXECUTION", "NBGRADER_VALIDATING")
 KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
 FIXED = {
@@ -184,7 +183,7 @@ class Zygote:
 
 def wait_ready(process: Process, limits: Limits) -> dict[str, Any]:
     """What the child says when it is shut in: its layers and the kernel's language. NotStarted
-    where it does not come so far."""
+    where it does not come so far, ZygoteError where it cannot read what every submission needs."""
     reader = frames.Reader(process.sock, limits.output)
     try:
         frame = reader.frame(time.monotonic() + limits.start)
@@ -195,4 +194,7 @@ def wait_ready(process: Process, limits: Limits) -> dict[str, Any]:
         raise NotStarted(
             f"no process for a submission starts here ({said}): grader doctor looks for the cause"
         ) from error
-    return dict(json.loads(frame.payload), reader=reader)
+    ready = json.loads(frame.payload)
+    if ready["closed"]:
+        raise ZygoteError(ready["closed"])
+    return dict(ready, reader=reader)

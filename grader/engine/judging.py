@@ -11,6 +11,7 @@ import secrets
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,13 @@ def _make_key(path: Path) -> None:
         made.touch(0o600)
         made.write_text(secrets.token_hex(KEY_BYTES))
         with suppress(FileExistsError):
-            os.link(made, path)
+            try:
+                os.link(made, path)
+            except FileExistsError:
+                raise
+            except OSError:  # exFAT and some network folders know no hard links
+                with open(path, "xb", opener=partial(os.open, mode=0o600)) as file:
+                    file.write(made.read_bytes())
 
 
 class Judge:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -50,21 +50,42 @@ def check_folders(place: str, top: str) -> None:
 
 
 def check_public(folders: Mapping[str, str]) -> None:
-    """Raises CourseError where root grades and other users, as whom submissions then run, cannot
-    read what learners have anyway: a check in a notebook would fail and cost points."""
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        return
-    for top in folders.values():
-        for place, _, names in os.walk(top):
-            closed = [place] if os.stat(place).st_mode & 0o005 != 0o005 else []
-            files = [os.path.join(place, name) for name in names]
-            closed += [file for file in files if os.path.exists(file)
-                       and not os.stat(file).st_mode & 0o004]  # fmt: skip
-            if closed:
+    """Raises CourseError where submissions cannot read what learners have anyway: a check in a
+    notebook would fail and cost points. They see these folders alone, so no link may lead out; and
+    where root grades they run as other users. Rights that do not show are `surroundings.closed`'s.
+    """
+    tops = [os.path.realpath(top) for top in folders.values()]
+    as_others = hasattr(os, "geteuid") and os.geteuid() == 0
+    for top in tops:
+        for path in _tree(top):
+            if os.path.islink(path):
+                _check_link(path, tops)
+            elif as_others and not _open_to_others(path):
                 raise CourseError(
-                    f"{closed[0]} can be read by root alone, and submissions run as other users: "
+                    f"{path} can be read by root alone, and submissions run as other users: "
                     f"chmod -R go+rX {top}"
                 )
+
+
+def _tree(top: str) -> Iterator[str]:
+    yield top
+    for place, folders, files in os.walk(top):
+        yield from (os.path.join(place, name) for name in (*folders, *files))
+
+
+def _check_link(path: str, tops: Iterable[str]) -> None:
+    target, real = os.readlink(path), os.path.realpath(path)
+    inside = not os.path.isabs(target) and any(real.startswith(top + os.sep) for top in tops)
+    if os.path.exists(path) and not inside:
+        raise CourseError(
+            f"{path} is a link to {target}, which submissions do not see: put a copy there, or a "
+            "relative link to what lies beside it"
+        )
+
+
+def _open_to_others(path: str) -> bool:
+    wanted = 0o005 if os.path.isdir(path) else 0o004
+    return os.stat(path).st_mode & wanted == wanted
 
 
 def gradebook_file(db_url: str) -> str | None:

@@ -8,12 +8,18 @@ import random
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from grader.course import MARK
 from grader.engine import sandbox
 from grader.engine.sandbox import root
+
+CLOSED = (
+    "cannot be read by the user as whom submissions run: try chmod -R go+rX on it and on what it "
+    "lies in; a file system mounted for one user alone (by sshfs, say) needs -o allow_other"
+)
 
 
 def settle(order: dict[str, Any], scratch: str, prepared: sandbox.Prepared) -> None:
@@ -52,6 +58,31 @@ def _course(home: Path, folders: dict[str, str], namespaced: bool) -> None:
             pass
         except OSError:  # Windows gives links only to those it trusts
             shutil.copytree(path, home / name)
+
+
+def closed(order: dict[str, Any], scratch: str, prepared: sandbox.Prepared) -> str:
+    """What of Python or of the course this process cannot read, and what to do; empty where it
+    reads all. An import or a check would fail, and cost points. Rights that files show are not all
+    there is: a mounted file system may be its owner's alone."""
+    for path in prepared.python:
+        if not _readable(path):
+            return f"{path} {CLOSED}"
+    for name, top in order["course"].items():
+        for path in _tree(f"{scratch}/{name}"):
+            if not _readable(path):
+                return f"{top}{path.removeprefix(f'{scratch}/{name}')} {CLOSED}"
+    return ""
+
+
+def _tree(top: str) -> Iterator[str]:
+    yield top
+    for place, folders, files in os.walk(top):
+        paths = (os.path.join(place, name) for name in (*folders, *files))
+        yield from (path for path in paths if not os.path.islink(path))
+
+
+def _readable(path: str) -> bool:
+    return os.access(path, os.R_OK | (os.X_OK if os.path.isdir(path) else 0))
 
 
 def personal(shell: Any, scratch: str) -> None:

@@ -1,6 +1,7 @@
 """Wrong answers dressed up in every known way are judged wrong; right ones stay right."""
 
 import copy
+import errno
 import os
 import shutil
 import subprocess
@@ -220,6 +221,30 @@ def test_of_two_who_make_a_key_the_first_counts(tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.link", late)
     assert course_key(tmp_path) == first
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS])
+def test_a_key_is_made_where_there_are_no_hard_links(tmp_path, monkeypatch, code):
+    """On exFAT, say, or in a folder of another machine's."""
+
+    def none(made, path):
+        raise OSError(code, os.strerror(code), made, None, path)
+
+    monkeypatch.setattr("os.link", none)
+    key = course_key(tmp_path)
+    assert len(key) == 64
+    assert course_key(tmp_path) == key
+    assert [path.name for path in tmp_path.iterdir()] == [".course_key"]
+    if os.name == "posix":
+        assert (tmp_path / ".course_key").stat().st_mode & 0o077 == 0
+
+    def late(made, path):
+        path.write_bytes(b"1" * 64)
+        none(made, path)
+
+    (tmp_path / ".course_key").unlink()
+    monkeypatch.setattr("os.link", late)
+    assert course_key(tmp_path) == b"1" * 64
 
 
 def test_a_regrade_repeats_exactly(graded):

@@ -85,3 +85,28 @@ def test_what_root_alone_can_read_is_said_before_it_costs_points(tmp_path, monke
         preflight.check_public({"data": str(data)})
         monkeypatch.setattr("os.geteuid", lambda: 0)
         place.chmod(mode)
+
+
+def test_a_link_that_leads_out_of_what_submissions_see_is_said(tmp_path):
+    data, books, other = (tmp_path / name for name in ("data", "notebooks", "other"))
+    for place in (data, books, other):
+        place.mkdir()
+    (data / "digits.npz").write_text("")
+    (other / "letters.npz").write_text("")
+    public = {"data": str(data), "notebooks": str(books)}
+    (data / "same.npz").symlink_to("digits.npz")
+    (books / "digits.npz").symlink_to("../data/digits.npz")
+    (data / "gone.npz").symlink_to("nowhere.npz")
+    preflight.check_public(public)
+    for target in ("../other/letters.npz", other, data / "digits.npz"):
+        (data / "link").symlink_to(target)
+        with pytest.raises(CourseError, match=f"data/link is a link to {target}, .*put a copy"):
+            preflight.check_public(public)
+        (data / "link").unlink()
+
+
+def test_the_public_folders_themselves_may_be_links(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far/digits.npz").write_text("")
+    (tmp_path / "data").symlink_to(tmp_path / "far")
+    preflight.check_public({"data": str(tmp_path / "data")})

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from grader.engine import surroundings
+import pytest
+
+from grader.engine import sandbox, surroundings
+from grader.engine.host import ZygoteError
 
 
 def test_where_links_are_refused_the_course_is_copied(monkeypatch, tmp_path):
@@ -54,3 +57,32 @@ def test_the_course_is_found_from_the_working_directory(run, secret_course):
     )
     assert result.texts[:2] == ["'/home/learner'", "PUBLIC\n"]
     assert "Read-only" in result.texts[2]
+
+
+@pytest.mark.parametrize("name", ["data/words.json", "data", "notebooks"])
+def test_what_submissions_cannot_read_stops_the_run_and_is_named(run, secret_course, name):
+    course = {part: str(secret_course / part) for part in ("data", "notebooks")}
+    place = secret_course / name
+    mode = place.stat().st_mode
+    place.chmod(0)
+    try:
+        with pytest.raises(ZygoteError, match=f"^{place} cannot be read .*chmod -R go"):
+            run("1", job={"course": course})
+    finally:
+        place.chmod(mode)
+    assert run("1", job={"course": course}).texts == ["1"]
+
+
+def test_a_link_to_nowhere_is_no_matter(run, secret_course):
+    link = secret_course / "data/link"
+    link.symlink_to("nowhere")
+    assert run("1", job={"course": {"data": str(link.parent)}}).texts == ["1"]
+    link.unlink()
+
+
+def test_a_python_that_others_cannot_read_is_named(tmp_path):
+    order, place = {"course": {}}, tmp_path / "packages"
+    python = sandbox.Prepared([], python=(str(tmp_path), str(place)))
+    assert surroundings.closed(order, "", python).startswith(f"{place} cannot be read")
+    place.mkdir()
+    assert surroundings.closed(order, "", python) == ""

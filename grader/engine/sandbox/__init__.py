@@ -28,6 +28,7 @@ class Prepared:
     readable: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
     users: bool = True  # whether another user could reach Python and the course
+    python: tuple[str, ...] = ()  # where Python, its packages and `grader` lie
     numbers: int = field(default=0)
 
     @property
@@ -55,7 +56,7 @@ def prepare(spaces: list[Layer], public: Mapping[str, str], hidden: Iterable[str
     from grader.engine.sandbox import seccomp
 
     layers.attempt("landlock", lambda: layers.landlock_rules().close())
-    prepared = Prepared(spaces)
+    prepared = Prepared(spaces, python=tuple(filter(os.path.exists, root.python_paths())))
     if prepared.namespaced:
         layers.new_root(public, hidden)
     try:
