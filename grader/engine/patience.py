@@ -19,7 +19,7 @@ class Patient(sqlite3.Connection):
     """A connection that waits `timeout` seconds for others, as sqlite3's own does."""
 
     def __init__(self, database: str, timeout: float = 5.0, **named: Any) -> None:
-        super().__init__(database, min(timeout, LOOK), **named)
+        super().__init__(database, timeout=min(timeout, LOOK), **named)
         self.seconds = timeout
 
     def cursor(self, factory: Any = None) -> Any:
