@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 
 from nbgrader.api import InvalidEntry
@@ -38,6 +39,8 @@ FULL = ("disk is full", os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT))
 LOCKED = ("database is locked", "table is locked", "lock timeout")
 READ_ONLY = ("readonly database", "unable to open database file", os.strerror(errno.EROFS),
              os.strerror(errno.EACCES), os.strerror(errno.EPERM))  # fmt: skip
+# SQLite's and PostgreSQL's words for a table or column that a newer nbgrader has added.
+OLD = re.compile(r"no such (table|column): |(relation|column) \S+ does not exist")
 CELLS = "Cannot add or remove cells for notebook"  # of generate_assignment
 AGAIN = "; then grade again: what is done is kept"
 
@@ -77,6 +80,11 @@ def hint(said: str, plain: str = "") -> str | None:
         return (
             f"the gradebook is locked by another program{plain}: close what has it open "
             f"(formgrader, nbgrader, a database browser){AGAIN}"
+        )
+    if OLD.search(said):
+        return (
+            f"the gradebook was made by another version of nbgrader{plain}: `nbgrader db upgrade` "
+            "brings an older one up to date and keeps a copy; then grade again"
         )
     if CELLS in said:
         return (

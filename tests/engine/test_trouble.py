@@ -11,10 +11,11 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import pytest
 from nbgrader.api import Gradebook, InvalidEntry
-from sqlalchemy.exc import ArgumentError, DataError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, OperationalError, ProgrammingError
 
 from grader.engine import ledger, trouble
 from grader.engine.batch import GradingError
@@ -108,6 +109,30 @@ def test_a_gradebook_that_others_lock_in_mid_run(course, monkeypatch):
     assert _totals(course) == SCORES
 
 
+# What nbgrader's last two migrations do, undone.
+OLDER = """
+CREATE TABLE older (id VARCHAR(32) NOT NULL, name VARCHAR(128) NOT NULL, duedate DATETIME,
+                    PRIMARY KEY (id), UNIQUE (name));
+INSERT INTO older SELECT id, name, duedate FROM assignment;
+DROP TABLE assignment;
+ALTER TABLE older RENAME TO assignment;
+DROP TABLE course;
+ALTER TABLE student DROP COLUMN lms_user_id;
+UPDATE alembic_version SET version_num = '167914646830';
+"""
+
+
+def test_a_gradebook_of_an_older_nbgrader_can_be_brought_up_to_date(course):
+    with closing(sqlite3.connect(course.root / "gradebook.db")) as book:
+        book.executescript(OLDER)
+    with pytest.raises(GradingError, match=r"made by another version .*`nbgrader db upgrade`"):
+        course.grade()
+    command = [sys.executable, "-m", "nbgrader", "db", "upgrade"]
+    subprocess.run(command, cwd=course.root, check=True, capture_output=True)
+    course.grade()
+    assert _totals(course) == SCORES
+
+
 def test_a_lock_that_is_soon_let_go_of_stops_nothing(course):
     url = course.root / "gradebook.db"
     other = sqlite3.connect(url, isolation_level=None, check_same_thread=False)
@@ -177,6 +202,8 @@ def _sql(kind, text):
         (_sql(OperationalError, "database is locked"), True, "locked by another program"),
         (_sql(OperationalError, "database or disk is full"), True, "make room"),
         (_sql(OperationalError, "attempt to write a readonly database"), True, "no right to write"),
+        (_sql(OperationalError, "no such column: student.lms_user_id"), True, "db upgrade"),
+        (_sql(ProgrammingError, 'relation "course" does not exist LINE 1'), True, "db upgrade"),
         (_sql(OperationalError, "server closed the connection"), True, "db_url"),
         (_sql(DataError, "text fields cannot contain NUL"), False, "NUL"),
         (ZygoteError("did not start"), True, "did not start"),
