@@ -128,7 +128,7 @@ class EngineAutograde(Found):
         self.notebooks = submission.notebooks
         try:
             wanted = self.wanted(submission)
-        except (Exception, SystemExit) as error:
+        except Exception as error:
             self._fail(submission, error, done)
             return
         if not wanted:
@@ -140,7 +140,7 @@ class EngineAutograde(Found):
             self.run_pre_convert_hook()
             self.sanitise(submission)
             self.ledger.commit()
-        except (Exception, SystemExit) as error:  # nbgrader exits for some odd submissions
+        except Exception as error:
             self._fail(submission, error, done)
             return
         running[executor.submit([part.job for part in submission.parts])] = submission

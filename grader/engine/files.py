@@ -18,6 +18,7 @@ from grader.engine.limits import Limits
 MOST_SEEN = 5000
 DEEPEST = 50  # folders in folders
 CONFIG = "nbgrader_config.py"
+TIMESTAMP = "timestamp.txt"  # nbgrader takes the time of submission from it
 OPEN = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_BINARY"))  # Windows has the second
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # what a virtual or conda environment has at its top
 
@@ -127,9 +128,10 @@ def write(folder: Path, payload: bytes, most: int, room: int) -> list[str]:
 
 def _may_be(name: str) -> bool:
     """Whether a submission may leave a file of this name: nbgrader takes every notebook for one to
-    grade, and folders cost room, too."""
-    parts = PurePosixPath(name).parts
-    return len(parts) <= DEEPEST and not any(part.endswith(".ipynb") for part in parts)
+    grade, and TIMESTAMP beside it for the time when it came; folders cost room, too."""
+    parts = PurePosixPath(name.casefold()).parts  # some disks take two cases for one name
+    notebooks = any(part.endswith(".ipynb") for part in parts)
+    return len(parts) <= DEEPEST and not notebooks and parts != (TIMESTAMP,)
 
 
 def safe_path(folder: Path, name: object) -> Path:

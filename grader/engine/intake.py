@@ -20,7 +20,6 @@ from grader.engine.printable import printable
 KINDS = {stat.S_IFLNK: "a symlink", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket",
          stat.S_IFBLK: "a device", stat.S_IFCHR: "a device"}  # fmt: skip
 
-TIMESTAMP = "timestamp.txt"
 LIMIT = 'c.EngineExecute.limits["submitted_file"]'
 
 
@@ -91,9 +90,9 @@ def inspect(folder: Path, limits: Limits) -> dict[str, str]:
             refused[name] = f"{name} is one file too many, or the whole too large"
         else:
             total, count = total + size, count + 1
-    if TIMESTAMP in refused:
-        raise Refused(refused[TIMESTAMP])
-    _check_timestamp(folder / TIMESTAMP)
+    if files.TIMESTAMP in refused:
+        raise Refused(refused[files.TIMESTAMP])
+    _check_timestamp(folder / files.TIMESTAMP)
     return refused
 
 

@@ -35,7 +35,7 @@ def _says(path, chapter):
     [
         ("ann/01_sums", "01_sum"), ("ann/01_SUM", "01_sum"), ("ann/02_two.ipynb", "02_two"),
         ("ann/01_sum", None), ("ann/01_sums.txt", None), ("ann/.01_sums", None),
-        ("ann/essay", None), ("ann/essay.ipynb", None),
+        ("ann/essay", None), ("ann/essay.ipynb", None), ("ann/01_summary", None),
     ],
 )  # fmt: skip
 def test_what_is_named_almost_like_a_chapter_is_told_and_nothing_else(told, path, chapter):

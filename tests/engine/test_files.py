@@ -8,8 +8,9 @@ from grader.engine.limits import Limits
 
 @pytest.mark.parametrize(
     "name",
-    ["../x", "/etc/x", "a/../../x", "", "x\0y", "p1.ipynb", "link/x", "link", 3, "n" * 2000, "sub"],
-)
+    ["../x", "/etc/x", "a/../../x", "", "x\0y", "p1.ipynb", "P1.IPYNB", "timestamp.txt",
+     "./Timestamp.txt", "link/x", "link", 3, "n" * 2000, "sub"],
+)  # fmt: skip
 def test_paths_that_lead_elsewhere_are_refused(tmp_path, name):
     (tmp_path / "inside" / "sub").mkdir(parents=True)
     (tmp_path / "inside" / "link").symlink_to(tmp_path)
@@ -135,10 +136,11 @@ def test_no_more_is_written_than_may_be_sent(tmp_path, names, blobs):
     assert not list(tmp_path.iterdir())
 
 
-def test_notebooks_stay_where_they_are(tmp_path):
+def test_notebooks_and_the_time_of_submission_stay_where_they_are(tmp_path):
     (tmp_path / "copy.ipynb").write_text("{}")
     (tmp_path / "p.ipynb").mkdir()
     (tmp_path / "p.ipynb/x").write_text("1")
+    (tmp_path / "timestamp.txt").write_text("1")
     (tmp_path / "kept").write_text("1")
     head, _ = frames.unpack_parts(files.changed(tmp_path, {}, Limits()))
     assert head["names"] == ["kept"]

@@ -45,6 +45,17 @@ def test_a_time_of_submission_that_is_a_pipe_is_not_opened_after_a_grading_eithe
     assert not (tiny.root / "autograded/m-odd/ps").exists()
 
 
+@pytest.mark.parametrize("told", ["", "2026-01-01 00:00:00 UTC"])
+@pytest.mark.parametrize("made", ["no date", "2020-01-01 00:00:00 UTC"])
+def test_a_time_of_submission_that_a_cell_writes_is_none(tiny, told, made):
+    """nbgrader compares the one in autograded/ with the one that was handed in."""
+    writes = f"open('timestamp.txt', 'w').write({made!r})\ndef add(a, b): return a + b"
+    (tiny.submit("ann", add=writes) / "timestamp.txt").write_text(told)
+    assert tiny.grade()["ann"].score == 9
+    assert tiny.grade()["ann"].state == "skipped"
+    assert (tiny.root / "autograded/ann/ps/timestamp.txt").read_text() == told
+
+
 def test_what_is_handed_in_anew_is_graded_anew(tiny):
     """Without a timestamp.txt on both sides nbgrader keeps the old scores."""
     for name in ("ann", "bob", "cat", "dan"):
