@@ -83,7 +83,7 @@ def status_of(row: Mapping[str, Any]) -> str:
 def read(root: Path) -> Map:
     """The map of the course at `root`, from data/ and the state."""
     found = state.read()
-    guesses = [row for row in found["predictions"].values() if isinstance(row, dict)]
+    guesses = found["predictions"].values()
     right = sum(row.get("guess") == row.get("truth") for row in guesses)
     return Map(tuple(_stretches(root, found)), len(guesses), right)
 

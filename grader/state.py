@@ -17,7 +17,17 @@ from .course import Course, CourseError
 
 FILE = ".progress.json"
 State = dict[str, dict[str, Any]]
-TABLES = ("exercises", "hints", "predictions")
+
+# What a row of each table has to be; one that somebody has made something else of is none.
+TABLES: dict[str, Callable[[Any], bool]] = {
+    "exercises": lambda row: (
+        isinstance(row, dict)
+        and isinstance(row.get("parts", {}), dict)
+        and isinstance(row.get("asked", []), list)
+    ),
+    "hints": lambda row: isinstance(row, int) and row >= 0,
+    "predictions": lambda row: isinstance(row, dict),
+}
 
 
 def path() -> Path | None:
@@ -38,11 +48,12 @@ def read() -> State:
     except (OSError, ValueError):
         found = {}
     found = found if isinstance(found, dict) else {}
-    return {name: _table(found.get(name)) for name in TABLES}
+    return {name: _table(found.get(name), known) for name, known in TABLES.items()}
 
 
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _table(value: Any, known: Callable[[Any], bool]) -> dict[str, Any]:
+    rows = value.items() if isinstance(value, dict) else ()
+    return {name: row for name, row in rows if known(row)}
 
 
 def update(change: Callable[[State], None]) -> None:

@@ -1,5 +1,6 @@
 import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -177,6 +178,14 @@ def test_the_text_that_was_handed_out_goes_along_with_fresh_inputs(mini):
     handed_out = judge.stored(mini.root, "twice", None).request.starter
     assert handed_out
     assert judge.plan(mini, "twice", None, 3).request.starter == handed_out
+
+
+def test_a_chapters_own_probes_go_along_with_stored_and_with_fresh_inputs():
+    course = Course.find(Path(__file__))
+    chapter = course.chapter("02_register_gradient")
+    name = next(iter(chapter.exercises()))
+    for plan in (judge.stored(course.root, name, None), judge.plan(course, name, None, 3)):
+        assert plan.request.probes == chapter.probes != ""
 
 
 def test_what_is_only_drawn_is_not_judged():

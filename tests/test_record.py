@@ -59,6 +59,13 @@ def test_a_prediction_that_cannot_be_read_is_none(learner):
     assert (found.predicted, found.right) == (1, 1)
 
 
+def test_an_exercise_whose_row_is_none_is_open_and_can_be_done(learner):
+    state.update(lambda s: s["exercises"].update(twice=7))
+    assert status(learner) == "open"
+    note(None, "pass")
+    assert status(learner) == "done"
+
+
 def test_an_untouched_starter_leaves_no_mark(learner):
     note(None, "unattempted")
     assert status(learner) == "open"

@@ -32,6 +32,16 @@ def test_a_broken_file_is_an_empty_one(learner, content):
     assert state.read()["hints"] == {"f": 1}
 
 
+def test_a_row_that_is_none_costs_no_other(learner):
+    rows = {
+        "exercises": {"a": 7, "b": {"parts": []}, "c": {"asked": 1}, "f": {"parts": {}}},
+        "hints": {"a": "two", "b": -1, "f": 2},
+        "predictions": {"a": None, "f": {"guess": "nan", "truth": "nan"}},
+    }
+    learner.write_text(json.dumps(rows))
+    assert state.read() == {name: {"f": table["f"]} for name, table in rows.items()}
+
+
 def test_deleting_it_is_allowed_at_any_time(learner):
     state.update(lambda s: s["hints"].update(f=1))
     learner.unlink()
