@@ -12,7 +12,8 @@ from nbgrader.apps import NbGrader
 from nbgrader.converters.base import NbGraderException
 from traitlets.config import Config
 
-from grader.course import CourseError
+from grader.build.release import config as configuration
+from grader.course import Course, CourseError
 from grader.engine import memory, places, sandbox, trouble, warm
 from grader.engine.autograde import EngineAutograde
 from grader.engine.execute import EngineExecute
@@ -74,13 +75,18 @@ def grade(
 
 def _app(root: Path, allow_unsandboxed: bool) -> Any:
     """nbgrader's application with the course's own configuration and the engine in it."""
+    try:
+        configuration(Course(root))  # nbgrader goes on without a file that it cannot read
+    except CourseError as error:
+        raise GradingError(str(error)) from error
     app = NbGrader()
     before = os.getcwd()
     os.chdir(root)  # nbgrader finds its configuration from the current directory
     try:
         app.initialize([], root=str(root))
     except (Exception, SystemExit) as error:  # nbgrader exits for an option that cannot be
-        raise GradingError(f"nbgrader_config.py: {trouble.reason(error)}") from error
+        said = trouble.reason(error.__context__ or error)
+        raise GradingError(f"nbgrader_config.py: {said}") from error
     finally:
         os.chdir(before)
     config = Config()

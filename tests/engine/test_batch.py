@@ -131,6 +131,22 @@ def test_an_unknown_assignment_runs_nothing(tiny):
         grade(tiny.root, "no-such")
 
 
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [("1 / 0", "ZeroDivisionError"), ("def x(:", "SyntaxError"),
+     ("c.NbGrader.log_level = []", "TraitError: The 'log_level' trait")],
+)  # fmt: skip
+def test_a_configuration_that_cannot_be_read_runs_nothing_and_is_named(tiny, line, says):
+    tiny.submit("ann")
+    before = os.getcwd()
+    with open(tiny.config_file(), "a") as file:
+        file.write(line)
+    with pytest.raises(GradingError, match=f"^nbgrader_config.py: {says}"):
+        tiny.grade()
+    assert os.getcwd() == before
+    assert not (tiny.root / "autograded").exists()
+
+
 def test_only_those_asked_for_are_graded(tiny):
     for name in ("ann", "bob", "eve"):
         tiny.submit(name)
