@@ -28,10 +28,8 @@ def finding(plan: Plan, verdict: Verdict, answer: Any) -> str:
     first = verdict.first
     if first is None or not first.key.startswith("gradient") or first.status not in DEAD:
         return ""
-    if plan.terms.probe in ("op_gradient", "table") or not callable(answer):
-        return ""
-    if verdict.mistake == NO_RETURN:
-        return ""
+    if plan.terms.probe == "op_gradient" or verdict.mistake == NO_RETURN:
+        return ""  # of no function of the inputs; said already
     return _harmless(lambda: _xray(answer, first.case, first.mode), "")
 
 
@@ -62,7 +60,7 @@ def _card(plan: Plan, answer: Any) -> tuple[str, str] | None:
 
     line = next(case for case in plan.cases if case.part == CARD)
     name, (mode,) = plan.terms.card, line.modes
-    got = run(answer, replace(plan.request, cases=(line,), starter=""))
+    got = run(answer, replace(plan.request, cases=(line,)))
     value, gradient = (got[CARD, mode, what].array for what in ("value", f"gradient:{name}"))
     if value is None:
         return None

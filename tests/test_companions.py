@@ -1,3 +1,4 @@
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,6 +25,47 @@ def test_a_dead_gradient_brings_the_op_to_blame(verdict_on, tf):
 
     plan, verdict = verdict_on(twice)
     assert "round" in companions.finding(plan, verdict, twice).lower()
+
+
+DEAD = {
+    "zeros": lambda x: 0.0 * x,
+    "nan": lambda x: (x - x) ** 0.5,  # an infinite slope, times the nothing that reaches it
+}
+
+
+@pytest.mark.parametrize("status", DEAD)
+def test_a_gradient_that_is_zero_or_no_number_has_its_op_too(verdict_on, status):
+    plan, verdict = verdict_on(DEAD[status])
+    assert verdict.first.status == status
+    assert companions.finding(plan, verdict, DEAD[status])
+
+
+def test_no_op_is_looked_for_where_none_can_be_to_blame(verdict_on, monkeypatch, tf):
+    monkeypatch.setattr(companions, "_xray", lambda *_: "an op is to blame")
+    rule = lambda op, up: None  # noqa: E731  (no function of the inputs)
+    for part, exercise, answer, blamed in (
+        ("gradient", "twice", tf.round, True),
+        ("gradient", "twice", lambda x: None, False),  # is told that a return is missing
+        ("gradient", "square_grad", rule, False),
+        ("value", "twice", lambda x: None, False),
+    ):
+        plan, verdict = verdict_on(answer, part, exercise)
+        assert verdict.first.status == "none"
+        assert bool(companions.finding(plan, verdict, answer)) is blamed, (part, exercise)
+
+
+def test_what_is_looked_at_once_more_writes_nothing_to_stderr(verdict_on, tf, capfd):
+    """For that nbgrader gives a test cell no points."""
+
+    def twice(x):
+        print("loud", file=sys.stderr)
+        return 2.0 * tf.round(x)
+
+    plan, verdict = verdict_on(twice)
+    capfd.readouterr()
+    assert companions.finding(plan, verdict, twice)
+    assert companions.with_card(report(verdict), plan, verdict, twice).picture
+    assert capfd.readouterr().err == ""
 
 
 def test_a_live_gradient_brings_no_finding(verdict_on):

@@ -71,6 +71,10 @@ def test_the_reason_is_the_courses_and_without_a_course_there_is_none(capsys, mi
     monkeypatch.chdir(mini.root)
     predict("a", lambda: 0.0, "zero")
     assert "why a, by data/" in capsys.readouterr().out
+    predict("a", lambda: 0.0, "zero", because="It is flat.")  # the notebook's own goes before
+    said = capsys.readouterr().out
+    assert "It is flat." in said
+    assert "why" not in said
 
     errors = [CourseError("no data/"), PermissionError()]
 
@@ -83,6 +87,11 @@ def test_the_reason_is_the_courses_and_without_a_course_there_is_none(capsys, mi
         said = capsys.readouterr().out
         assert "As you predicted." in said
         assert "why" not in said
+
+
+def test_a_number_is_shown_beside_its_word(capsys):
+    predict("a", lambda: 2.5, "number")
+    assert "number (2.5)" in capsys.readouterr().out
 
 
 def test_none_may_be_said_as_none(capsys):

@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import pytest
 
 from grader import record, state
+from grader.course import Course
 from grader.display import map
 from grader.verdict import Verdict
 
@@ -81,3 +84,9 @@ def test_the_map_in_words(learner):
     assert "○ words (2h)" in said
     assert "Next: words in 01_mini." in said
     assert "0 of 1 first predictions" in said
+
+
+def test_the_chapters_stand_in_their_order_with_their_titles():
+    course = Course.find(Path(__file__))
+    told = [(each.chapter, each.title) for each in record.read(course.root).chapters]
+    assert told == [(each.name, each.title) for each in course.chapters]

@@ -60,6 +60,15 @@ def test_what_can_never_show_is_not_waited_for():
     assert telling.expected(EXERCISE) == {PLAIN, ("upstream lost", "gradient")}
 
 
+def test_what_shows_in_one_draw_of_twelve_is_still_found():
+    rare = replace(
+        EXERCISE,
+        cases=lambda rng: [Case("two", {"x": np.ones(2)}, rng.choice([-2.0] + [2.0] * 23, 2))],
+    )
+    for seed in range(20):
+        assert not hidden(telling.draw(rare, seed, frozenset({PLAIN}))[0][0])
+
+
 def test_of_what_is_not_waited_for_nothing_counts():
     """Else a draw that hides a mistake could pass for one that shows all."""
     drawn = telling.draw(EXERCISE, 3, frozenset({PLAIN}))

@@ -8,7 +8,6 @@ import pytest
 from grader.engine.dask import DaskExecutor
 
 distributed = pytest.importorskip("distributed")
-pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture(scope="module")

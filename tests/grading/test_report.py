@@ -26,6 +26,11 @@ def test_a_line_counts_who_passed_and_which_mistakes_were_made():
     assert line.mistakes == (("sign", 2), ("upstream lost", 1), ("not attempted", 1))
 
 
+def test_who_has_no_cell_of_an_exercise_has_not_passed_it():
+    (line,) = lines([row("a", 10), Row("b")], ["f"])
+    assert (line.passed, line.partly, line.students, line.mean) == (1, 0, 2, 0.5)
+
+
 def test_a_class_of_none_has_a_page_too(mini):
     page = write(mini, mini.chapters[0]).read_text()
     assert "0 of 0" in page
