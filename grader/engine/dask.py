@@ -7,7 +7,7 @@ A worker that dies is Dask's to replace: its submissions go to another, and are 
 
 from __future__ import annotations
 
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ class DaskExecutor:
 
             client = Client(client)
         self.client, self.root = client, root
+        self.address = client.scheduler.address  # the client forgets it where it is lost
         self._waiting: dict[Any, Future[list[Result]]] = {}
 
     @property
@@ -57,8 +58,18 @@ class DaskExecutor:
             return
         try:
             mine.set_result(theirs.result())
+        except CancelledError as error:  # all that waits is, once no scheduler is there any more
+            mine.set_exception(self._lost(error))
         except BaseException as error:
             mine.set_exception(error)
+
+    def _lost(self, cause: BaseException) -> OSError:
+        """The way to the workers is broken: that is no submission's fault, and stops the run."""
+        from grader.engine.trouble import AGAIN  # workers, who import this module, need none of it
+
+        error = ConnectionError(f"the Dask scheduler at {self.address} is lost: start it{AGAIN}")
+        error.__cause__ = cause
+        return error
 
     def close(self, now: bool = False) -> None:
         """Forget what waits; with `now` also what runs. The cluster itself stays."""

@@ -2,9 +2,14 @@
 
 import os
 import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
 
 import pytest
 
+from grader.engine.batch import GradingError
 from grader.engine.dask import DaskExecutor
 
 distributed = pytest.importorskip("distributed")
@@ -18,6 +23,45 @@ def client():
         distributed.Client(cluster) as client,
     ):  # fmt: skip
         yield client
+
+
+CLUSTER = """
+import distributed
+if __name__ == "__main__":
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as one:
+        print(one.scheduler_address, flush=True)
+        input()
+"""
+
+
+@pytest.fixture
+def cluster():
+    """A scheduler and its workers, a group of processes; and the address."""
+    with subprocess.Popen([sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, text=True,
+                          stdout=subprocess.PIPE, start_new_session=True) as one:  # fmt: skip
+        yield one, one.stdout.readline().strip()
+        with suppress(ProcessLookupError):
+            os.killpg(one.pid, signal.SIGKILL)
+
+
+def test_a_scheduler_that_is_lost_stops_the_run_and_costs_nobody_a_point(tiny, cluster):
+    process, address = cluster
+    for name in ("ann", "bob"):
+        tiny.submit(name)
+    tiny.grade()
+    for name in ("ann", "bob"):
+        tiny.submit(name, add="import time; time.sleep(4)\ndef add(a, b): return a + b")
+
+    def watch(outcome):
+        if outcome.student == "bob":
+            threading.Timer(1.0, os.killpg, (process.pid, signal.SIGKILL)).start()
+
+    with distributed.Client(address) as client:
+        executor = DaskExecutor(client, tiny.root)
+        with pytest.raises(GradingError, match=r"Dask scheduler .*then grade again"):
+            tiny.grade(executor=executor, watch=watch)
+    assert [tiny.scores(name) for name in ("ann", "bob")] == [(9, False)] * 2
+    assert {each.state for each in tiny.grade().values()} == {"graded"}
 
 
 def test_every_submission_is_graded_once_though_a_worker_is_killed(tiny, client):
