@@ -58,17 +58,20 @@ class DaskExecutor:
             return
         try:
             mine.set_result(theirs.result())
-        except CancelledError as error:  # all that waits is, once no scheduler is there any more
-            mine.set_exception(self._lost(error))
         except BaseException as error:
-            mine.set_exception(error)
+            mine.set_exception(self._blamed(error))
 
-    def _lost(self, cause: BaseException) -> OSError:
-        """The way to the workers is broken: that is no submission's fault, and stops the run."""
-        from grader.engine.trouble import AGAIN  # workers, who import this module, need none of it
+    def _blamed(self, error: BaseException) -> BaseException:
+        """What is the cluster's fault as an OSError, which stops the run: no student's it is."""
+        from grader.engine import trouble  # workers, who import this module, need none of it
 
-        error = ConnectionError(f"the Dask scheduler at {self.address} is lost: start it{AGAIN}")
-        error.__cause__ = cause
+        for each in trouble.chain(error):
+            if isinstance(each, CancelledError):  # once there is no scheduler, all that waits is
+                said = f"the Dask scheduler at {self.address} is lost: start it"
+                return ConnectionError(f"{said}{trouble.AGAIN}")
+            if isinstance(each, ImportError):  # a submission's own stay in its process
+                said = f"the Dask cluster at {self.address} cannot run grader ({each})"
+                return ConnectionError(f"{said}: give it the same packages{trouble.AGAIN}")
         return error
 
     def close(self, now: bool = False) -> None:

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -26,6 +26,8 @@ def client():
 
 
 CLUSTER = """
+import sys
+sys.modules.update(dict.fromkeys(sys.argv[1:]))
 import distributed
 if __name__ == "__main__":
     with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as one:
@@ -34,18 +36,17 @@ if __name__ == "__main__":
 """
 
 
-@pytest.fixture
-def cluster():
-    """A scheduler and its workers, a group of processes; and the address."""
-    with subprocess.Popen([sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, text=True,
+@contextmanager
+def _cluster(*without):
+    """A scheduler and its worker, a group of processes; and the address. `without` some packages."""
+    with subprocess.Popen([sys.executable, "-c", CLUSTER, *without], stdin=subprocess.PIPE, text=True,
                           stdout=subprocess.PIPE, start_new_session=True) as one:  # fmt: skip
         yield one, one.stdout.readline().strip()
         with suppress(ProcessLookupError):
             os.killpg(one.pid, signal.SIGKILL)
 
 
-def test_a_scheduler_that_is_lost_stops_the_run_and_costs_nobody_a_point(tiny, cluster):
-    process, address = cluster
+def test_a_scheduler_that_is_lost_stops_the_run_and_costs_nobody_a_point(tiny):
     for name in ("ann", "bob"):
         tiny.submit(name)
     tiny.grade()
@@ -56,12 +57,22 @@ def test_a_scheduler_that_is_lost_stops_the_run_and_costs_nobody_a_point(tiny, c
         if outcome.student == "bob":
             threading.Timer(1.0, os.killpg, (process.pid, signal.SIGKILL)).start()
 
-    with distributed.Client(address) as client:
+    with _cluster() as (process, address), distributed.Client(address) as client:
         executor = DaskExecutor(client, tiny.root)
         with pytest.raises(GradingError, match=r"Dask scheduler .*then grade again"):
             tiny.grade(executor=executor, watch=watch)
     assert [tiny.scores(name) for name in ("ann", "bob")] == [(9, False)] * 2
     assert {each.state for each in tiny.grade().values()} == {"graded"}
+
+
+def test_a_cluster_without_grader_stops_the_run_and_costs_nobody_a_point(tiny):
+    tiny.submit("ann")
+    tiny.grade()
+    with _cluster("grader") as (_, address), distributed.Client(address) as client:
+        executor = DaskExecutor(client, tiny.root)
+        with pytest.raises(GradingError, match=r"cannot run grader .*grader.*the same packages"):
+            tiny.grade(executor=executor, force=True)
+    assert tiny.scores("ann") == (9, False)
 
 
 def test_every_submission_is_graded_once_though_a_worker_is_killed(tiny, client):
