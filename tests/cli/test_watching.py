@@ -52,6 +52,15 @@ def test_the_rate_leaves_out_the_time_before_the_run_began(monkeypatch):
     assert watch.tally.line().endswith(", 1 a minute")
 
 
+def test_before_any_time_has_gone_by_and_before_the_first_end_there_is_no_rate(monkeypatch):
+    monkeypatch.setattr(watching, "time", SimpleNamespace(monotonic=lambda: 1.0))
+    tally = Tally(4)
+    tally.add(EVENTS[0])
+    assert tally.line() == "0 graded, 0 with a fault"
+    tally.add(EVENTS[2])
+    assert tally.line() == "1 graded, 0 with a fault, 0 a minute"
+
+
 def test_who_is_left_out_is_not_already_done():
     tally = Tally(3)
     for event in (EVENTS[3], Outcome("c", "dan", "skipped", "excluded"), EVENTS[2]):

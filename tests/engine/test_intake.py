@@ -7,7 +7,7 @@ import nbgrader.converters.base
 import pytest
 
 from grader.engine import intake
-from grader.engine.intake import Refused
+from grader.engine.intake import Missing, Refused
 from grader.engine.limits import Limits
 
 SMALL = Limits(submitted_file=1 << 20, submitted=2 << 20, submitted_count=4)
@@ -47,6 +47,27 @@ def test_what_is_too_large_or_too_much_is_refused(folder):
     refused = intake.inspect(folder, SMALL)
     assert refused["giant"].startswith("giant has 1 MiB, 1 allowed by c.EngineExecute.limits")
     assert set(refused) == {"giant", "q3"}  # with q3 the sum would be too large
+
+
+def test_a_file_may_be_as_large_as_the_limit(folder):
+    with open(folder / "just", "wb") as file:
+        file.truncate(1 << 20)
+    assert intake.inspect(folder, SMALL) == {}
+
+
+def test_where_there_is_no_notebook_five_of_the_others_are_named(tmp_path):
+    for name in "fedcba":
+        (tmp_path / name).write_text("")
+    with pytest.raises(Missing) as told:
+        intake.check_names(tmp_path, [], ["p1"])
+    assert str(told.value) == "no notebook was submitted; there is: a, b, c, d, e"
+
+
+def test_a_notebook_that_is_a_broken_link_is_refused_and_not_missing(tmp_path):
+    (tmp_path / "p1.ipynb").symlink_to("nowhere")
+    (tmp_path / "p2.ipynb").write_text("{}")
+    paths = [str(tmp_path / name) for name in ("p1.ipynb", "p2.ipynb")]
+    assert intake.check_names(tmp_path, paths, ["p1", "p2"]) == []
 
 
 def test_so_many_files_and_no_more(folder):
@@ -105,7 +126,8 @@ def test_the_digest_is_of_names_and_contents_and_of_what_is_asked(tmp_path):
 
     assert told(a="1", b="2") == told(b="2", a="1")
     others = [told(a="1", b="2"), told(a="1", c="2"), told(a="12", b=""), told(a="", b="12"),
-              told(b"x", a="1", b="2"), told(a="1"), told(a="1", b="2", c="")]  # fmt: skip
+              told(b"x", a="1", b="2"), told(a="1"), told(a="1", b="2", c=""),
+              told(a="1b\0002")]  # fmt: skip
     assert len(set(others)) == len(others)
 
 
