@@ -80,8 +80,11 @@ def _copies(nb: NotebookNode, known: Mapping[str, Master], notes: list[str]) -> 
         for at, cell in enumerate(nb.cells):
             if _id(cell) == grade_id and cell is not kept:
                 fence = "```\n" + cell.source + "\n```"
-                nb.cells[at] = new_markdown_cell(f"(a copy of {grade_id}, not run)\n\n{fence}")
-                nb.cells[at]["id"] = cell.get("id", nb.cells[at]["id"])
+                text = new_markdown_cell(f"(a copy of {grade_id}, not run)\n\n{fence}")
+                del text["id"]  # an old notebook's cells have none, and may have none
+                if "id" in cell:
+                    text["id"] = cell["id"]
+                nb.cells[at] = text
 
 
 def _restore(cell: NotebookNode, one: Master, notes: list[str]) -> None:

@@ -1,5 +1,6 @@
 """What a student did to the cells of a notebook is undone by what the gradebook says of them."""
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook
@@ -122,6 +123,21 @@ def test_of_equal_copies_of_a_test_the_last_counts_since_the_answer_stands_befor
     assert _ids(nb) == [None, *ORDER]
     assert nb.cells[0].cell_type == "markdown"
     assert notes == ["cell 'test' is there 2 times: the last counts"]
+
+
+@pytest.mark.parametrize("minor", [4, 5])
+def test_what_comes_back_or_is_a_copy_has_an_id_where_cells_have_them(url, minor):
+    nb = new_notebook(cells=[_cell("add", "first"), _cell("add", "second")])
+    nb.nbformat_minor = minor
+    if minor == 4:
+        for cell in nb.cells:
+            del cell["id"]
+    before = [cell.get("id") for cell in nb.cells]
+    about = {"nbgrader": {"db_url": url, "notebook": "p1", "assignment": "ps"}}
+    nb, _ = Repair().preprocess(nb, about)
+    nbformat.validate(nb)
+    assert _ids(nb) == ["add", "test", "essay", None]
+    assert [nb.cells[0].get("id"), nb.cells[3].get("id")] == before
 
 
 def test_a_cell_of_no_known_name_is_an_ordinary_cell(repair):
