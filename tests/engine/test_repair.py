@@ -154,6 +154,13 @@ def test_a_test_with_the_skip_tag_runs_and_is_told(repair):
     assert notes == [f"tampering: cell 'test' carried the tag {SKIP}"]
 
 
+def test_an_answer_with_the_skip_tag_is_the_students_own(repair):
+    answer = _cell("add", "mine")
+    answer.metadata["tags"] = [SKIP]
+    nb, notes = repair(*_all(add=answer))
+    assert (nb.cells[0].metadata.tags, notes) == ([SKIP], [])
+
+
 @pytest.mark.parametrize("tags", [None, 5, "text", [1], {}])
 def test_tags_that_are_none_are_left_out(url, tags):
     nb = new_notebook(cells=_all())

@@ -93,6 +93,18 @@ def test_the_skip_tag_gains_nothing_and_is_told(alongside, tiny):
     assert any("tampering" in note for note in odd.notes)
 
 
+def test_another_tag_that_the_course_skips_cells_by_gains_nothing(tiny):
+    with open(tiny.config_file(), "a") as file:
+        file.write('\nc.Execute.skip_cells_with_tag = "slow"\n')
+
+    def tag(nb):
+        for cell in nb.cells:
+            cell.metadata["tags"] = ["slow"]
+
+    tiny.submit("m-odd", p1=_p1(tiny, tag))
+    assert tiny.grade()["m-odd"].score == 4  # no answer of p1 has run, and each of its tests has
+
+
 def test_of_very_many_files_that_are_not_opened_ten_are_named(alongside, tiny):
     folder = tiny.submit("m-odd")
     for number in range(10):

@@ -52,6 +52,22 @@ def test_after_the_end_no_cell_passes_by_what_stood_there(zygote):
     assert names == [["DeadKernelError"], ["DeadKernelError"], []]
 
 
+def test_the_cell_at_fault_keeps_what_it_had_put_out():
+    said = [new_output("stream", text="said")]
+    nb = new_notebook(cells=[new_code_cell(str(number), outputs=list(said)) for number in range(3)])
+    work._fill(work.Job(nb, Limits()), work.Result(nb), 1, "it was killed")
+    kinds = [[each.output_type for each in cell.outputs] for cell in nb.cells]
+    assert kinds == [["stream"], ["stream", "error"], ["error"]]
+
+
+def test_the_state_of_widgets_is_kept_with_the_notebook(run):
+    result = run("import ipywidgets\nipywidgets.IntSlider(7)")
+    (shown,) = result.notebook.cells[0].outputs
+    view = shown.data["application/vnd.jupyter.widget-view+json"]["model_id"]
+    held = result.notebook.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
+    assert held[view]["state"]["value"] == 7
+
+
 @pytest.mark.parametrize(
     ("raised", "reason"),
     [(Ended("died", "it was killed"), "it was killed"), (BrokenPipeError(), "before it ran")],
