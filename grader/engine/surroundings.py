@@ -17,8 +17,8 @@ from grader.engine import sandbox
 from grader.engine.sandbox import root
 
 CLOSED = (
-    "cannot be read by the user as whom submissions run: try chmod -R go+rX on it and on what it "
-    "lies in; a file system mounted for one user alone (by sshfs, say) needs -o allow_other"
+    "is not there, or cannot be read by the user as whom submissions run: try chmod -R go+rX on "
+    "it and on what it lies in; a mount for one user alone (by sshfs, say) needs -o allow_other"
 )
 
 

@@ -66,7 +66,7 @@ def test_what_submissions_cannot_read_stops_the_run_and_is_named(run, secret_cou
     mode = place.stat().st_mode
     place.chmod(0)
     try:
-        with pytest.raises(ZygoteError, match=f"^{place} cannot be read .*chmod -R go"):
+        with pytest.raises(ZygoteError, match=f"^{place} is not there, or cannot be read .*chmod -R go"):
             run("1", job={"course": course})
     finally:
         place.chmod(mode)
@@ -83,6 +83,6 @@ def test_a_link_to_nowhere_is_no_matter(run, secret_course):
 def test_a_python_that_others_cannot_read_is_named(tmp_path):
     order, place = {"course": {}}, tmp_path / "packages"
     python = sandbox.Prepared([], python=(str(tmp_path), str(place)))
-    assert surroundings.closed(order, "", python).startswith(f"{place} cannot be read")
+    assert surroundings.closed(order, "", python).startswith(f"{place} is not there, or cannot")
     place.mkdir()
     assert surroundings.closed(order, "", python) == ""
