@@ -9,8 +9,12 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
+from grader.engine import warm, work
 from grader.engine.batch import GradingError
-from grader.engine.dask import DaskExecutor
+from grader.engine.dask import DaskExecutor, run_on_worker
+from grader.engine.host import ZygoteError
+from grader.engine.limits import Limits
+from tests.engine.conftest import notebook
 
 distributed = pytest.importorskip("distributed")
 
@@ -73,6 +77,20 @@ def test_a_cluster_without_grader_stops_the_run_and_costs_nobody_a_point(tiny):
         with pytest.raises(GradingError, match=r"cannot run grader .*grader.*the same packages"):
             tiny.grade(executor=executor, force=True)
     assert tiny.scores("ann") == (9, False)
+
+
+def test_a_worker_that_does_not_have_the_courses_data_costs_nobody_a_point(tmp_path):
+    job = work.Job(
+        notebook("1"), Limits(), course={"data": str(tmp_path / "data")}, tensorflow=False
+    )
+    try:
+        with pytest.raises(ZygoteError, match=f"^{tmp_path}/data is not there"):
+            run_on_worker(str(tmp_path), [job])
+        (tmp_path / "data").mkdir()
+        (result,) = run_on_worker(str(tmp_path), [job])
+    finally:
+        warm.close()
+    assert result.fault is None
 
 
 def test_every_submission_is_graded_once_though_a_worker_is_killed(tiny, client):

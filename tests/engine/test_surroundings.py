@@ -66,7 +66,9 @@ def test_what_submissions_cannot_read_stops_the_run_and_is_named(run, secret_cou
     mode = place.stat().st_mode
     place.chmod(0)
     try:
-        with pytest.raises(ZygoteError, match=f"^{place} is not there, or cannot be read .*chmod -R go"):
+        with pytest.raises(
+            ZygoteError, match=f"^{place} is not there, or cannot be read .*chmod -R go"
+        ):
             run("1", job={"course": course})
     finally:
         place.chmod(mode)
