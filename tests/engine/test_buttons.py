@@ -97,7 +97,7 @@ def test_the_server_answers_while_feedback_and_release_versions_are_made(server,
                 answered += 1
         assert told.result()["success"] is True, told.result()
         assert "not recognized" not in told.result()["log"]
-        assert answered > 10, button  # a stock server answers two at most
+        assert answered > 4, button  # a stock server answers two at most
         if page.exists():
             assert "Score: 5.0 / 5.0" in page.read_text()
             assert "hidden-marker" not in page.read_text()
