@@ -6,18 +6,15 @@ import os
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
-import nbformat
 from nbformat import NotebookNode
-from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 from nbgrader import utils
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter
 from nbgrader.utils import remove, rmtree
 
 from grader.course import CourseError
-from grader.engine import checks, intake, pages, trouble
+from grader.engine import checks, intake, opening, pages, trouble
 from grader.engine.execute import EngineExecute
 from grader.engine.judging import Judge
 from grader.engine.once import Preprocessors, written
@@ -91,10 +88,7 @@ class Stages(Autograde):  # type: ignore[misc]
 
     def _open(self, path: str, name: str, submission: Submission) -> Part:
         resources = self.init_single_notebook_resources(path)
-        with open(path, encoding="utf-8-sig") as file, catch_warnings():  # it may begin with a mark
-            simplefilter("ignore", MissingIDFieldWarning)  # nbformat gives the cells some,
-            simplefilter("ignore", DuplicateCellId)  # and others
-            nb = nbformat.read(file, as_version=4)
+        nb = opening.read(Path(path))
         full = {**self.exporter._init_resources(resources)}
         full["metadata"] = {**full.get("metadata", {}), "name": name}
         nb, full = self.halves.apply("sanitise", self.sanitize_preprocessors, nb, full)
