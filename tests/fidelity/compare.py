@@ -25,6 +25,8 @@ RULES = [(re.compile(pattern), text) for pattern, text in (
     (r"__autograph_generated_file\w{8}", "__autograph_generated_file"),
     (rf"{NUMBER} ?(?:ns|µs|μs|us|ms|s|seconds)(?:/(?:step|epoch))?\b", "TIME"),
     (r"(?:\d+:)?\d+:\d\d\.\d+", "TIME"),
+    # Keras wipes a line out by as many backspaces, and spaces, as its times were wide.
+    (r"(TIME[^\x08\n]*?) *(?:\x08+|(?=\n))", r"\1"),
     (r"[\d,]+ loops? each", "LOOPS each"),
     (r"The slowest run took .*? being cached\.\n", ""),  # timeit, on a busy machine
     (r"\d[\d.]*(?:it/s|s/it)", "RATE"),

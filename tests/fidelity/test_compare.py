@@ -19,6 +19,8 @@ def text(text, name="stdout"):
     ("<f at 0x7f00aa11bb22>", "<f at 0x55d0c0ffee00>"),
     ("rule-139813628520464", "rule-140917068704528"),
     ("Wall time: 3.1 ms", "Wall time: 28 µs"),
+    ("\r1/1 1s 999ms/step - loss: 1\b\b\b\r1/1 1s - loss: 1 \n",
+     "\r1/1 2s 2s/step - loss: 1\b\b\r1/1 2s - loss: 1\n"),
     ("1.2 µs ± 3.4 ns per loop (10,000 loops each)", "9 ns ± 1 ns per loop (100 loops each)"),
     ("/tmp/ipykernel_81/123.py:1: UserWarning", "/tmp/x/ipykernel_7/9.py:1: UserWarning"),
     ("id 9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d", "id 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"),
@@ -31,7 +33,7 @@ def test_what_no_two_runs_share_is_taken_out(one, other):
 
 @pytest.mark.parametrize(("one", "other"), [
     ("1", "2"), ("a\r\n", "a\n"), ("1.5", "1.50"), ("x 7", "x 8"), ("\x1b[31mred", "red"),
-    ("shape (3, 4)", "shape (4, 3)"),
+    ("shape (3, 4)", "shape (4, 3)"), ("a\b\b", "a\b"), ("a ", "a"),
 ])  # fmt: skip
 def test_all_else_counts(one, other):
     assert plain(text(one)) != plain(text(other))
