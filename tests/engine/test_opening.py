@@ -3,7 +3,6 @@
 import copy
 import gzip
 import json
-import os
 
 import nbformat
 import pytest
@@ -45,45 +44,45 @@ def test_a_notebook_is_opened(tmp_path, data):
     ]
 
 
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        (b"", "is empty"),
-        (" \r\n\t", "is empty"),
-        (b"\0" * 40, "is empty: zero bytes only"),
-        (b"PK\x03\x04" + os.urandom(40), "is a zip archive, no notebook"),
-        (gzip.compress(TEXT.encode()), "is a gzip archive, no notebook"),
-        (b"%PDF-1.7\n\xff", "is a PDF file, no notebook"),
-        ("\n<!DOCTYPE html>\n", "is a web page, no notebook"),
-        ("<html>", "is a web page, no notebook"),
-        ("version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS, no notebook"),
-        (TEXT.encode("utf-16"), "is text in UTF-16; a notebook is in UTF-8"),
-        (TEXT.encode("utf-16-le"), "is text in UTF-16; a notebook is in UTF-8"),
-        (TEXT.encode("utf-16-be"), "is text in UTF-16; a notebook is in UTF-8"),
-        (
-            '{\n"a": "é"}'.encode("latin-1"),
-            "is no text in UTF-8: a stray byte in line 2",
-        ),
-        ("<<<<<<< HEAD\n" + TEXT, "has the marks of a merge conflict, the first in line 1"),
-        (
-            TEXT.replace("{\n", "{\n<<<<<<< HEAD\n", 1),
-            "has the marks of a merge conflict, the first in line 2",
-        ),
-        ('{\n"cells": [\n', "breaks off in line 2: it was not saved whole"),
-        ('{\n"cells": [\n"x = 1', "breaks off in line 3: it was not saved whole"),
-        (
-            "# %%\nx = 1\n",
-            "is no JSON, as a notebook is: Expecting value (line 1, column 1)",
-        ),
-        ("[" * 100_000, "is nested too deeply to be read"),
-        ("[1, 2]", "is JSON, but no notebook"),
-        ("null", "is JSON, but no notebook"),
-        ("{}", "is JSON, but no notebook: it has no list of cells"),
-        (changed(cells=None), "is JSON, but no notebook: it has no list of cells"),
-        (changed(cells=["x = 1"]), "is JSON, but no notebook: it has no list of cells"),
-        (changed(nbformat=5), "has notebook format 5; the newest known here is 4"),
-    ],
-)
+OTHERS = [
+    (b"", "is empty"),
+    (" \r\n\t", "is empty"),
+    (b"\0" * 40, "is empty: zero bytes only"),
+    (b"PK\x03\x04\x14\xff", "is a zip archive, no notebook"),
+    (gzip.compress(TEXT.encode()), "is a gzip archive, no notebook"),
+    (b"%PDF-1.7\n\xff", "is a PDF file, no notebook"),
+    ("\n<!DOCTYPE html>\n", "is a web page, no notebook"),
+    ("<html>", "is a web page, no notebook"),
+    ("version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS, no notebook"),
+    (TEXT.encode("utf-16"), "is text in UTF-16; a notebook is in UTF-8"),
+    (TEXT.encode("utf-16-le"), "is text in UTF-16; a notebook is in UTF-8"),
+    (TEXT.encode("utf-16-be"), "is text in UTF-16; a notebook is in UTF-8"),
+    (
+        '{\n"a": "é"}'.encode("latin-1"),
+        "is no text in UTF-8: a stray byte in line 2",
+    ),
+    ("<<<<<<< HEAD\n" + TEXT, "has the marks of a merge conflict, the first in line 1"),
+    (
+        TEXT.replace("{\n", "{\n<<<<<<< HEAD\n", 1),
+        "has the marks of a merge conflict, the first in line 2",
+    ),
+    ('{\n"cells": [\n', "breaks off in line 2: it was not saved whole"),
+    ('{\n"cells": [\n"x = 1', "breaks off in line 3: it was not saved whole"),
+    (
+        "# %%\nx = 1\n",
+        "is no JSON, as a notebook is: Expecting value (line 1, column 1)",
+    ),
+    ("[" * 100_000, "is nested too deeply to be read"),
+    ("[1, 2]", "is JSON, but no notebook"),
+    ("null", "is JSON, but no notebook"),
+    ("{}", "is JSON, but no notebook: it has no list of cells"),
+    (changed(cells=None), "is JSON, but no notebook: it has no list of cells"),
+    (changed(cells=["x = 1"]), "is JSON, but no notebook: it has no list of cells"),
+    (changed(nbformat=5), "has notebook format 5; the newest known here is 4"),
+]
+
+
+@pytest.mark.parametrize(("data", "why"), OTHERS, ids=[why for _, why in OTHERS])
 def test_what_is_no_notebook_is_told_so(tmp_path, data, why):
     with pytest.raises(Refused) as raised:
         read(tmp_path, data)
