@@ -12,9 +12,11 @@ from typing import Any
 
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete
+from nbclient.util import run_hook, run_sync
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from grader.course import CourseError
 from grader.engine import formats, frames
 from grader.engine.forked import Process
 from grader.engine.incoming import PIECES, Incoming
@@ -78,6 +80,7 @@ class ForkClient(NotebookClient):
         self.clear_before_next_output = False
         self.serial += 1
         cell.execution_count = self.code_cells_executed = self.code_cells_executed + 1
+        self.hook("on_cell_execute", cell=cell, cell_index=index)
         incoming = Incoming(self, cell, index)
         limit = self._get_timeout(cell)
         deadline = self.ends if limit is None else min(time.monotonic() + limit, self.ends)
@@ -92,7 +95,28 @@ class ForkClient(NotebookClient):
             incoming.flush()
             cell.execution_count = self.code_cells_executed
         _record_error(cell, reply)
+        self._tell(cell, index, reply)
         return reply
+
+    def _tell(self, cell: NotebookNode, index: int, reply: dict[str, Any]) -> None:
+        about = {"cell": cell, "cell_index": index}
+        self.hook("on_cell_complete", **about)
+        if reply.get("status") == "error":
+            self.hook("on_cell_error", **about, execute_reply={"content": reply})
+            if self.force_raise_errors:
+                said = f"a cell raised {str(reply.get('ename'))[:100]}"
+                raise Ended("error", f"{said}, and c.Execute.force_raise_errors is on")
+
+    def hook(self, name: str, **about: Any) -> None:
+        """Call what `c.Execute` names for this moment. Raises CourseError where that fails: it is
+        the instructor's, and no submission's fault."""
+        if (wanted := getattr(self, name)) is None:
+            return
+        try:
+            run_sync(run_hook)(wanted, **about)
+        except Exception as error:
+            said = f"c.Execute.{name} raised {type(error).__name__}: {error}"
+            raise CourseError(said) from error
 
     def _order(self, source: str, deadline: float) -> None:
         """Send what widgets have to be told, then the cell; raises Late if the child, which may

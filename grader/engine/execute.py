@@ -1,7 +1,8 @@
 """nbgrader's Execute preprocessor with the engine behind it.
 
-Every `c.Execute.*` option and `--no-execute` keep their meaning; a kernel that is not Python's is
-refused rather than run outside of the sandbox.
+`--no-execute` and the options of `c.Execute` keep their meaning, hooks included; those on how a
+kernel is started and reached have none here. A kernel that is not Python's is refused rather than
+run outside of the sandbox.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from nbgrader.preprocessors import Execute
 from traitlets import Bool, Dict
 
 from grader.course import Course, CourseError
-from grader.engine import checks, files, frames, preflight, trouble, warm, work
+from grader.engine import checks, files, formats, frames, preflight, trouble, warm, work
 from grader.engine.judging import Judge
 from grader.engine.limits import Limits
 from grader.engine.masters import masters
 from grader.engine.outcome import Ruling
 
 TRAITS = """timeout timeout_func interrupt_on_timeout error_on_timeout skip_cells_with_tag
-store_widget_state record_timing allow_errors coalesce_streams""".split()
+store_widget_state record_timing allow_errors coalesce_streams force_raise_errors""".split()
+HOOKS = """on_notebook_start on_cell_start on_cell_execute on_cell_complete on_cell_error
+on_notebook_error on_notebook_complete""".split()
 PYTHON = ("", "python", "python3")
 ALLOW = "GRADER_ALLOW_UNSANDBOXED"
 
@@ -95,7 +98,7 @@ class EngineExecute(Execute):  # type: ignore[misc]
         path = resources.get("metadata", {}).get("path") or os.getcwd()
         job = work.Job(
             nb, limits, files=files.pack(Path(path), limits) if path else b"",
-            traits={name: getattr(self, name) for name in TRAITS},
+            traits=self._client_traits(),
             course=warm.public_folders(self.root),
             allow_unsandboxed=self.allow_unsandboxed or bool(os.environ.get(ALLOW)),
             fork=self.fork, tensorflow=self.tensorflow, hidden=self._hidden(),
@@ -104,6 +107,12 @@ class EngineExecute(Execute):  # type: ignore[misc]
         if judge:
             judge.prepare(job)
         return job, judge
+
+    def _client_traits(self) -> dict[str, Any]:
+        """What of `c.Execute` a client goes by; hooks, where a job may have a way to go, only if
+        there are any."""
+        hooks = {name: hook for name in HOOKS if (hook := getattr(self, name)) is not None}
+        return {name: getattr(self, name) for name in TRAITS} | hooks
 
     def _judge(self, nb: NotebookNode, about: Any) -> Judge | None:
         """Where the gradebook has master copies; and where cells are their own, with hidden checks
@@ -117,7 +126,7 @@ class EngineExecute(Execute):  # type: ignore[misc]
 
     def finish(self, result: work.Result, judge: Judge | None, resources: Any) -> Any:
         """Write verdicts into the notebook and the run's record into `resources["grader"]`."""
-        if work.tidy(result.notebook):
+        if formats.tidy(result.notebook):
             result.notes.append("outputs that were not of the notebook format")
         rulings: list[Ruling] = judge.settle(result) if judge else []
         path = resources.get("metadata", {}).get("path") or os.getcwd()

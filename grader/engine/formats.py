@@ -8,14 +8,16 @@ nbformat itself does so for whole notebooks; here the same is done for their par
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import fastjsonschema
 import jsonschema
+import nbformat
 import nbgrader.nbgraderformat.common
-from nbformat import current_nbformat, current_nbformat_minor, validator
+from nbformat import NotebookNode, current_nbformat, current_nbformat_minor, validator
 from nbformat.json_compat import FastJsonSchemaValidator
+from nbformat.v4 import new_output
 
 
 class PartsValidator(FastJsonSchemaValidator):
@@ -79,3 +81,25 @@ def checked_quickly() -> Iterator[None]:
         yield
     finally:
         module.jsonschema = original
+
+
+def tidy(notebook: NotebookNode) -> bool:
+    """Drop outputs that are not of the notebook format; whether there were any."""
+    with suppress(Exception):
+        nbformat.validate(notebook, relax_add_props=True)
+        return False
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [_or_error(output) for output in cell.outputs]
+    return True
+
+
+def _or_error(output: NotebookNode) -> NotebookNode:
+    try:
+        nbformat.validate(output, ref="output", version=4, version_minor=5)
+        return output
+    except Exception:
+        said = "this output was not of the notebook format"
+        return new_output(
+            "error", ename="OutputError", evalue=said, traceback=[f"OutputError: {said}"]
+        )

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-import nbformat
 from nbformat import NotebookNode
 
 from grader.engine import frames, memory, places, sandbox
@@ -136,6 +135,7 @@ def _converse(process: Process, job: Job, result: Result, guard: memory.Guard) -
     client = ForkClient(job.notebook, process, ready["reader"], job.limits, **job.traits)
     job.notebook.metadata["language_info"] = ready["language_info"]
     at = 0
+    client.hook("on_notebook_start", notebook=job.notebook)
     try:
         if job.files:
             client.writer.send(frames.FILES, 0, job.files)
@@ -153,10 +153,13 @@ def _converse(process: Process, job: Job, result: Result, guard: memory.Guard) -
     result.fault = guard.blame(result.fault)
     if result.fault is not None:
         _fill(job, result, at, result.fault[1])
+        client.hook("on_notebook_error", notebook=job.notebook)
     client.set_widgets_metadata()
+    client.hook("on_notebook_complete", notebook=job.notebook)
 
 
 def _cell(client: ForkClient, job: Job, result: Result, at: int, cell: NotebookNode) -> None:
+    client.hook("on_cell_start", cell=cell, cell_index=at)
     if cell.cell_type != "code":
         return
     source = job.sources.get(at, cell.source)
@@ -178,22 +181,3 @@ def _fill(job: Job, result: Result, at: int, reason: str) -> None:
             cell.outputs = []
         if job.sources.get(index, cell.source).strip():
             cell.outputs.append(error_output("DeadKernelError", reason))
-
-
-def tidy(notebook: NotebookNode) -> bool:
-    """Drop outputs that are not of the notebook format; whether there were any."""
-    with suppress(Exception):
-        nbformat.validate(notebook, relax_add_props=True)
-        return False
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = [_or_error(output) for output in cell.outputs]
-    return True
-
-
-def _or_error(output: NotebookNode) -> NotebookNode:
-    try:
-        nbformat.validate(output, ref="output", version=4, version_minor=5)
-        return output
-    except Exception:
-        return error_output("OutputError", "this output was not of the notebook format")

@@ -2,12 +2,14 @@ import errno
 from types import SimpleNamespace
 
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.apps import NbGrader
+from nbgrader.preprocessors import Execute
 from nbgrader.validator import Validator
 
+from grader.course import CourseError
 from grader.engine import warm
-from grader.engine.execute import EngineExecute
+from grader.engine.execute import HOOKS, EngineExecute
 from grader.engine.work import Result, Unsafe
 
 
@@ -128,3 +130,66 @@ def test_a_full_disk_stops_the_run_and_a_file_in_the_way_of_another_is_told(
     else:
         execute.finish(result, None, about)
         assert "not every file it made was kept" in about["grader"]["notes"][0]
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder to run notebooks in, as `preprocess` is told of it."""
+    monkeypatch.chdir(tmp_path)
+    yield {"metadata": {"path": str(tmp_path)}}
+    warm.close()
+
+
+def _hooks(heard):
+    """A hook for every moment, every other one a coroutine, that writes down what it is told."""
+
+    def plain(name):
+        return lambda **told: heard.append((name, told.get("cell_index"), sorted(told)))
+
+    def coroutine(name):
+        async def hear(**told):
+            plain(name)(**told)
+
+        return hear
+
+    return {name: (plain, coroutine)[at % 2](name) for at, name in enumerate(HOOKS)}
+
+
+@pytest.mark.filterwarnings("default")  # nbclient's own, of sockets and loops
+def test_hooks_are_called_as_by_nbgraders_own_execute(place):
+    told = []
+    for kind, more in ((Execute, {}), (EngineExecute, {"tensorflow": False})):
+        tagged = {"tags": ["skip-execution"]}
+        nb = new_notebook(cells=[
+            new_markdown_cell("text"), new_code_cell("1"), new_code_cell("1 / 0"),
+            new_code_cell(""), new_code_cell("2", metadata=tagged), new_code_cell("3"),
+        ])  # fmt: skip
+        told.append([])
+        kind(**_hooks(told[-1]), **more).preprocess(nb, place)
+        assert nb.cells[2].outputs[0].ename == "ZeroDivisionError"
+    stock, engine = told
+    # By its documentation the last one is called, too; nbconvert's way around forgets it.
+    assert engine == [*stock, ("on_notebook_complete", None, ["notebook"])]
+    assert {name for name, _, _ in engine} == {*HOOKS} - {"on_notebook_error"}
+
+
+def test_a_hook_that_fails_is_the_instructors(place):
+    execute = EngineExecute(tensorflow=False, on_cell_start=lambda **told: {}["key"])
+    with pytest.raises(CourseError, match="on_cell_start raised KeyError: 'key'"):
+        execute.preprocess(new_notebook(cells=[new_code_cell("1")]), place)
+
+
+def test_where_every_error_is_to_be_raised_the_first_ends_the_notebook(place):
+    heard = []
+    execute = EngineExecute(tensorflow=False, force_raise_errors=True, **_hooks(heard))
+    nb = new_notebook(cells=[new_code_cell("1"), new_code_cell("1 / 0"), new_code_cell("3")])
+    execute.preprocess(nb, place)
+    kind, reason = place["grader"]["fault"]
+    assert kind == "error"
+    assert reason == "a cell raised ZeroDivisionError, and c.Execute.force_raise_errors is on"
+    assert [cell.outputs[-1].get("ename") for cell in nb.cells] == [
+        None, "DeadKernelError", "DeadKernelError",
+    ]  # fmt: skip
+    assert [name for name, _, _ in heard][-3:] == [
+        "on_cell_error", "on_notebook_error", "on_notebook_complete",
+    ]  # fmt: skip

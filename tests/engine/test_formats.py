@@ -3,7 +3,7 @@ import nbgrader.nbgraderformat.common as common
 import nbgrader.nbgraderformat.v3 as v3
 import pytest
 from nbformat import ValidationError, validate, validator
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from grader.engine import formats
 from grader.engine.formats import checked_quickly
@@ -96,3 +96,16 @@ def test_a_good_output_never_reaches_the_slow_library(monkeypatch):
     assert objection(OUTPUTS[0], "stream") == ""
     with pytest.raises(TypeError):
         objection(OUTPUTS[1], "stream")
+
+
+def test_an_output_that_no_notebook_may_hold_is_replaced_and_told():
+    nb = new_notebook(cells=[new_markdown_cell("text"), new_code_cell("1")])
+    nb.cells[1].outputs = [new_output("stream", text="kept")]
+    assert not formats.tidy(nb)
+    odd = new_output("stream")
+    odd["text"] = 7
+    nb.cells[1].outputs.append(odd)
+    assert formats.tidy(nb)
+    kept, replaced = nb.cells[1].outputs
+    assert (kept.text, replaced.ename) == ("kept", "OutputError")
+    assert not formats.tidy(nb)

@@ -115,16 +115,3 @@ def test_a_warm_process_that_had_died_is_asked_again():
 def test_what_is_not_to_run_comes_back_as_it_is():
     nb = new_notebook(cells=[new_code_cell("1", outputs=[new_output("stream", text="kept")])])
     assert work.run(None, work.Job(nb, Limits(), skip=True)).notebook.cells[0].outputs
-
-
-def test_an_output_that_no_notebook_may_hold_is_replaced_and_told():
-    nb = new_notebook(cells=[new_markdown_cell("text"), new_code_cell("1")])
-    nb.cells[1].outputs = [new_output("stream", text="kept")]
-    assert not work.tidy(nb)
-    odd = new_output("stream")
-    odd["text"] = 7
-    nb.cells[1].outputs.append(odd)
-    assert work.tidy(nb)
-    kept, replaced = nb.cells[1].outputs
-    assert (kept.text, replaced.ename) == ("kept", "OutputError")
-    assert not work.tidy(nb)
