@@ -13,7 +13,6 @@ from typing import Any
 from nbconvert.writers.files import FilesWriter
 from nbgrader.converters import GenerateFeedback
 from nbgrader.converters.base import NbGraderException
-from traitlets.config import Config
 
 from grader.build.release import api
 from grader.course import Course
@@ -39,7 +38,6 @@ class PageWriter(GenerateFeedback):  # type: ignore[misc]
     def __init__(self, root: Path, chapter: str) -> None:
         nbgrader = api(Course(root))
         super().__init__(coursedir=nbgrader.coursedir, parent=nbgrader, force=True)
-        self.update_config(Config(HTMLExporter={"template_name": "feedback"}))
         self.coursedir.assignment_id = chapter
         # Any but "*", for which nbgrader removes a student's whole folder before it writes a page.
         self.coursedir.notebook_id = "?*"

@@ -37,6 +37,19 @@ def test_a_page_that_is_not_the_notebooks_is_written(taught, how):
     assert taught.told() == 0
 
 
+def test_a_template_of_the_courses_own_is_used(taught):
+    """As `nbgrader generate_feedback` does."""
+    template = taught.root / "looks/mine"
+    template.mkdir(parents=True)
+    (template / "conf.json").write_text('{"base_template": "base"}')
+    (template / "index.html.j2").write_text("{{ resources.nbgrader.score }} points, says Bob's")
+    with (taught.root / "nbgrader_config.py").open("a") as file:
+        file.write("\nc.HTMLExporter.template_name = 'mine'\n")
+        file.write(f"c.HTMLExporter.extra_template_basedirs = [{str(template.parent)!r}]\n")
+    assert taught.told(force=True) == 3
+    assert taught.page("ann").read_text() == "3.0 points, says Bob's"
+
+
 def test_who_is_graded_again_gets_a_new_page(taught):
     assert taught.told(force=True) == 3
     assert "Score: 0.0 / 3.0" in taught.page("bob").read_text()
