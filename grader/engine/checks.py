@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
+Marks = tuple[str, str]  # what the lines around a hidden region hold
+MARKS: Marks = ("BEGIN HIDDEN TESTS", "END HIDDEN TESTS")
 CALLS = ("check", "partial_credit")
 
 
@@ -25,22 +26,31 @@ class Call:
     points: float | None = None
 
 
-def visible(source: str) -> str:
+def marks(parent: Any) -> Marks:
+    """Those that the configuration of `parent`, a Configurable, has nbgrader look for."""
+    from nbgrader.preprocessors import ClearHiddenTests
+
+    clear = ClearHiddenTests(parent=parent)
+    return clear.begin_test_delimeter, clear.end_test_delimeter
+
+
+def visible(source: str, marks: Marks = MARKS) -> str:
     """`source` without its hidden test regions; an unclosed region hides to the end."""
     kept, hiding = [], False
+    begin, end = marks
     for line in source.split("\n"):
-        if BEGIN in line:
+        if begin in line:
             hiding = True
-        elif END in line:
+        elif end in line:
             hiding = False
         elif not hiding:
             kept.append(line)
     return "\n".join(kept).strip("\n")
 
 
-def has_hidden(source: str) -> bool:
+def has_hidden(source: str, marks: Marks = MARKS) -> bool:
     """Whether a hidden test region opens in `source`."""
-    return BEGIN in source
+    return marks[0] in source
 
 
 @lru_cache(maxsize=1024)  # the master copies of a chapter's cells: the same for every student
@@ -85,9 +95,9 @@ def _constant(node: ast.expr | None) -> object:
     return node.value if isinstance(node, ast.Constant) else node
 
 
-def without_hidden_lines(text: str, source: str) -> str:
+def without_hidden_lines(text: str, source: str, marks: Marks = MARKS) -> str:
     """`text` (a traceback) with every line of `source`'s hidden regions blanked out."""
-    shown = {line.strip() for line in visible(source).split("\n")}
+    shown = {line.strip() for line in visible(source, marks).split("\n")}
     hidden = {line.strip() for line in source.split("\n")} - shown - {""}
     plain = re.compile(r"\x1b\[[0-9;]*m")
     lines = []

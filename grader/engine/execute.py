@@ -117,12 +117,13 @@ class EngineExecute(Execute):  # type: ignore[misc]
     def _judge(self, nb: NotebookNode, about: Any) -> Judge | None:
         """Where the gradebook has master copies; and where cells are their own, with hidden checks
         in them: an instructor's notebook that is validated."""
+        marks = checks.marks(self)
         if "student" in about and "db_url" in about:
             sources = {master.grade_id: master.source for master in masters(about)}
-            return Judge(self.root, about["student"], sources)
+            return Judge(self.root, about["student"], sources, marks)
         own = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in nb.cells
-               if checks.has_hidden(cell.source) and checks.calls(cell.source)}  # fmt: skip
-        return Judge(self.root, "", own) if own else None
+               if checks.has_hidden(cell.source, marks) and checks.calls(cell.source)}  # fmt: skip
+        return Judge(self.root, "", own, marks) if own else None
 
     def finish(self, result: work.Result, judge: Judge | None, resources: Any) -> Any:
         """Write verdicts into the notebook and the run's record into `resources["grader"]`."""

@@ -21,11 +21,13 @@ class HideHiddenTests(NbGraderPreprocessor):  # type: ignore[misc]
         self, cell: NotebookNode, resources: Any, index: int
     ) -> tuple[NotebookNode, Any]:
         """Cut one cell."""
-        if cell.cell_type == "code" and checks.has_hidden(cell.source):
-            source = cell.source
+        marks, source = checks.marks(self), cell.source
+        if cell.cell_type == "code" and checks.has_hidden(source, marks):
             for output in cell.outputs:
                 if output.output_type == "error":
-                    lines = [checks.without_hidden_lines(t, source) for t in output.traceback]
-                    output.traceback = lines
-            cell.source = checks.visible(source)
+                    output.traceback = [
+                        checks.without_hidden_lines(lines, source, marks)
+                        for lines in output.traceback
+                    ]
+            cell.source = checks.visible(source, marks)
         return cell, resources

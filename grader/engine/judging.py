@@ -74,12 +74,15 @@ def _make_key(path: Path) -> None:
 class Judge:
     """Plans and settles the judged cells of one student's notebook.
 
-    `masters` maps grade ids to the master copies of cells (with hidden tests).
+    `masters` maps grade ids to the master copies of cells (with hidden tests, between `marks`).
     """
 
-    def __init__(self, root: Path, student: str, masters: dict[str, str]) -> None:
+    def __init__(
+        self, root: Path, student: str, masters: dict[str, str], marks: checks.Marks = checks.MARKS
+    ) -> None:
         from grader.course import Course
 
+        self.marks = marks
         self.course, self.student, self.masters = Course(root), student, masters
         self.key = course_key(root)
         self.cells: dict[int, Judged] = {}
@@ -99,7 +102,7 @@ class Judge:
                 judged = Judged(meta["grade_id"], float(meta["points"]), master, calls)
                 self._plan(judged)
                 self.cells[at] = judged
-                job.sources[at] = checks.visible(master)
+                job.sources[at] = checks.visible(master, self.marks)
                 job.questions[at] = [
                     Question(call.expression, _packed(plan))
                     for call, plan in zip(calls, judged.plans, strict=True)

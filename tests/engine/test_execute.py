@@ -10,6 +10,7 @@ from nbgrader.validator import Validator
 from grader.course import CourseError
 from grader.engine import warm
 from grader.engine.execute import HOOKS, EngineExecute
+from grader.engine.feedback import HideHiddenTests
 from grader.engine.work import Result, Unsafe
 
 
@@ -91,6 +92,23 @@ def test_only_checks_that_are_hidden_from_learners_make_a_judge(validator):
 
     assert judge(check) is judge(hidden.format("assert twice")) is None
     assert judge(hidden.format(check)).masters == {"t": hidden.format(check)}
+
+
+def test_a_course_may_mark_hidden_tests_by_words_of_its_own(validator):
+    validator.config.ClearHiddenTests.begin_test_delimeter = "SECRET {"
+    validator.config.ClearHiddenTests.end_test_delimeter = "} SECRET"
+    seen = 'check("twice", twice)'
+    source = f"{seen}\n# SECRET {{\n{seen[:-1]}, fresh=True)\nassert f(17) == 34\n# }} SECRET"
+    meta = {"grade": True, "grade_id": "t", "points": 1}
+    cell = new_code_cell(source, metadata={"nbgrader": meta})
+    job, judge = EngineExecute(parent=validator).prepare(new_notebook(cells=[cell]), {})
+    assert job.sources == {0: seen}
+    assert judge.masters == {"t": source}
+    said = ["----> 4 assert f(17) == 34"]
+    cell.outputs = [new_output("error", ename="E", evalue="", traceback=said)]
+    shown, _ = HideHiddenTests(parent=validator).preprocess_cell(cell, {}, 0)
+    assert shown.source == seen
+    assert shown.outputs[0].traceback == ["(a hidden test)"]
 
 
 def test_who_has_allowed_it_for_every_run_need_not_say_so_again(validator, monkeypatch):
