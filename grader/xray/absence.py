@@ -98,7 +98,7 @@ def numpy_calls(f: Callable[..., Any]) -> list[tuple[Line, str]]:
 def _loads(code: CodeType, scope: dict[str, Any]) -> Iterator[tuple[Line, str]]:
     number, owner = code.co_firstlineno, ""
     for step in dis.get_instructions(code):
-        number = step.starts_line or number
+        number = (step.positions and step.positions.lineno) or number
         name = str(step.argval)
         if owner and step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             yield Line(code.co_filename, number), f"{owner}.{name}"

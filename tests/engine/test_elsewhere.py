@@ -13,11 +13,12 @@ ROOT = Path(__file__).parents[2]
 # Before anything of grader is imported. asyncio and psutil look at their own system as they load;
 # SIGKILL stays, as the standard library kills by it; sys.platform "win32" would break asyncio.
 TAKEN_AWAY = """
-import asyncio, multiprocessing.util, os, platform, psutil, select, signal, socket, subprocess, sys
+import asyncio, multiprocessing.util, os, platform, psutil, select, shutil, signal, socket, subprocess, sys
 import urllib.request, send2trash  # these would ask for parts of a Mac
 sys.modules.update(fcntl=None, resource=None)
 import nbgrader.apps, ipykernel.kernelapp, matplotlib.pyplot
 sys.modules.update(pwd=None, grp=None)  # nbgrader imports them wherever sys.platform is not "win32"
+shutil._use_fd_functions = False  # as where the flags below are missing
 pair, family = socket.socketpair, socket.AF_UNIX
 socket.socketpair = lambda *_: pair(family)  # what asyncio wakes itself by: on Windows by TCP
 for module, names in (

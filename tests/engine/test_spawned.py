@@ -99,7 +99,7 @@ def test_a_process_that_has_to_end_costs_its_own_notebook_only(run, cell, kind, 
 
 def test_nothing_is_left_behind(run, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    daemon = "import os, time\nif os.fork() == 0:\n    if os.fork(): os._exit(0)\n    print(os.getpid()); time.sleep(600)\nos.wait(); time.sleep(0.3)"
+    daemon = "import os, time, warnings\nwarnings.simplefilter('ignore')\nif os.fork() == 0:\n    if os.fork(): os._exit(0)\n    print(os.getpid()); time.sleep(600)\nos.wait(); time.sleep(0.3)"
     result = run(
         "import os; print(os.getpid())",
         daemon,

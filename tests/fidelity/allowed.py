@@ -5,6 +5,7 @@ test fails as well where an entry is no longer needed.
 """
 
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from tests.fidelity.compare import texts
 
 LOADING = re.compile(r"TensorFlow \S+ is loaded \(TIME\)\.")
 WRAPPER = re.compile(r"\{\{function_node __wrapped__\S+\}\} ")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 Outputs = list[Any]  # a cell's outputs, then its execution count and metadata
 
 
@@ -69,6 +71,12 @@ def no_wrapper(stock: Outputs, engine: Outputs) -> bool:
     maybe TensorFlow's log of it."""
     unwrapped = texts(stock, lambda text: WRAPPER.sub("", text))
     return unwrapped != stock and (unwrapped == engine or no_log_lines(unwrapped, engine))
+
+
+def no_colours(stock: Outputs, engine: Outputs) -> bool:
+    """What the kernel shows more are the marks that make colours."""
+    plain = texts(stock, lambda text: COLOUR.sub("", text))
+    return plain != stock and plain == engine
 
 
 def other_frames(stock: Outputs, engine: Outputs) -> bool:
@@ -158,6 +166,11 @@ WORD = Allowed(
     "long been imported",
     no_word_of_loading,
 )
+COLOURS = Allowed(
+    "from Python 3.13 on a thread's traceback has colours where the environment asks for them, as "
+    "ipykernel's does; the warm process is started so that Python asks nothing of its environment",
+    no_colours,
+)
 
 # In the chapters: any cell, but for these kinds of difference alone.
 EVERYWHERE = (WORD, ORDER, WRAPPED)
@@ -188,3 +201,5 @@ ALLOWED: dict[tuple[str, str], Allowed] = {
     ("tensorflow", "error of an op"): WRAPPED,
     ("tensorflow", "message of an op"): WRAPPED,
 }
+if sys.version_info >= (3, 13):
+    ALLOWED["errors", "in a thread"] = COLOURS
