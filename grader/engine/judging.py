@@ -45,7 +45,8 @@ def course_key(root: Path) -> bytes:
         key = path.read_bytes()
     except OSError as error:
         raise CourseError(
-            f"the course's key {path} cannot be read ({error.strerror}): who grades must own it"
+            f"the course's key {path} cannot be read ({error.strerror}): who grades must own it, "
+            "or be of its group, where that may read it (chmod g+r)"
         ) from error
     if len(key.strip()) < KEY_BYTES:
         raise CourseError(
