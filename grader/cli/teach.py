@@ -14,7 +14,10 @@ from .running import cluster, grade_next, grade_one, say_sandbox, telling_misfil
 from .table import show
 
 Jobs = Annotated[
-    int, typer.Option(min=0, metavar="N", help="Submissions at once; 0: one per core.")
+    int,
+    typer.Option(
+        min=0, metavar="N", help="Submissions at once; 0: one per core, and per GiB of free memory."
+    ),
 ]
 Unsandboxed = Annotated[
     bool, typer.Option("--allow-unsandboxed", help="Go on where the sandbox has gaps.")

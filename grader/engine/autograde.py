@@ -21,7 +21,7 @@ from grader.course import CourseError
 from grader.engine import intake, outcome, trouble
 from grader.engine.environment import grading_environment
 from grader.engine.execute import EngineExecute
-from grader.engine.executor import Executor, LocalExecutor, cores
+from grader.engine.executor import Executor, LocalExecutor, at_once
 from grader.engine.formats import checked_quickly
 from grader.engine.found import Found
 from grader.engine.host import ZygoteError
@@ -42,7 +42,7 @@ STOPS = (Busy, CourseError, Unsafe, ZygoteError, SQLAlchemyError, InvalidEntry, 
 class EngineAutograde(Found):
     """Drop-in for nbgrader's Autograde."""
 
-    jobs = Integer(0, help="Submissions at once; 0 means one per core.").tag(config=True)
+    jobs = Integer(0, help="Submissions at once; 0: one per core, and per GiB.").tag(config=True)
     watch: Watch | None = None
     executor: Executor | None = None
     stopped = True  # whether the run ended before its last submission
@@ -116,7 +116,7 @@ class EngineAutograde(Found):
     @property
     def workers(self) -> int:
         """How many children run at once."""
-        return self.jobs or cores()
+        return self.jobs or at_once()
 
     def _begin(
         self, submission: Submission, executor: Executor, running: Running, done: outcome.Run

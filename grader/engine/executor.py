@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
+
+import psutil  # type: ignore[import-untyped]
 
 from grader.engine import work
 from grader.engine.host import Zygote
@@ -24,10 +25,13 @@ class Executor(Protocol):
         """Stop; `now` kills what runs."""
 
 
-def cores() -> int:
-    """How many this process may use."""
-    asked = getattr(os, "sched_getaffinity", None)  # Linux
-    return len(asked(0)) if asked else os.cpu_count() or 1
+def at_once() -> int:
+    """How many processes to run at once where nobody says: one per core that this process may use,
+    by affinity and by its container's share, and one per GiB of memory that is free. More would
+    run submissions past their time limits, or the machine out of memory."""
+    from dask.system import cpu_count  # takes a moment: the warm process needs longer
+
+    return max(1, min(cpu_count(), psutil.virtual_memory().available >> 30))
 
 
 class Stopped(RuntimeError):

@@ -12,7 +12,7 @@ from typing import Any
 from ..build.release import api
 from ..course import Chapter, Course, CourseError
 from ..engine import pages, preflight, trouble
-from ..engine.executor import cores
+from ..engine.executor import at_once
 from ..engine.journal import FOLDER
 from ..engine.printable import printable
 from . import unopened
@@ -30,11 +30,11 @@ def write(
     tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> list[str]:
     """Feedback for all who were graded and whose page is not as new as their marks; a warning if
-    some of `named` have none. By so many `processes` (0: one per core); `tell` hears how
+    some of `named` have none. By so many `processes` (0: as `at_once`); `tell` hears how
     many pages of how many are written. CourseError where nobody's can be written."""
     place = api(course).coursedir
     try:
-        slow = _write(course, chapter, place, processes or cores(), tell)
+        slow = _write(course, chapter, place, processes or at_once(), tell)
     except (CourseError, OSError, BrokenProcessPool) as error:
         broken = isinstance(error, BrokenProcessPool)
         said = f"{KILLED}{trouble.AGAIN}" if broken else trouble.advice(error)

@@ -44,9 +44,9 @@ def grade(
 ) -> Run:
     """Grades the submissions of a chapter and writes their feedback.
 
-    only: these students, else all. jobs: children at once (0: one per core). force: grade again
+    only: these students, else all. jobs: children at once (0: as `at_once`). force: grade again
     what is already graded. watch: hears of every submission as it starts and ends. writers:
-    processes that write feedback (0: one per core); with more than one the program that calls this
+    processes that write feedback (0: as `at_once`); with more than one the program that calls this
     must be one that multiprocessing can import. tell: hears how many pages of how many are written.
     ready: called once the chapter's cells are in the gradebook, before anything is graded.
     CourseError where there is nothing to grade or nothing could run, Halted where that is the

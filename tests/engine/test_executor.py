@@ -1,6 +1,10 @@
 """Closing now: what runs ends, nothing is run again, nothing more is started."""
 
+import os
+import subprocess
+import sys
 import threading
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -43,6 +47,23 @@ def runs(monkeypatch):
 
     monkeypatch.setattr(work, "_run", run)
     return started
+
+
+@pytest.mark.parametrize(("cpus", "gib", "many"), [(8, 64, 8), (8, 3.9, 3), (2, 0.5, 1)])
+def test_as_many_run_at_once_as_cores_and_memory_allow(monkeypatch, cpus, gib, many):
+    """Dask's count knows the share of a container; a container here has all cores."""
+    monkeypatch.setattr("dask.system.cpu_count", lambda: cpus)
+    memory = SimpleNamespace(available=int(gib * 2**30))
+    monkeypatch.setattr("psutil.virtual_memory", lambda: memory)
+    assert executors.at_once() == many
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux binds processes to cores")
+def test_a_process_bound_to_one_core_runs_one_at_once():
+    code = "from grader.engine.executor import at_once; print(at_once())"
+    bound = f"import os; os.sched_setaffinity(0, {{0}}); {code}"
+    done = subprocess.run([sys.executable, "-c", bound], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1"]
 
 
 def _job():
