@@ -6,6 +6,7 @@ devices and anything too large are refused by name, never followed.
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 from collections.abc import Iterator
@@ -23,13 +24,16 @@ OPEN = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_BINARY"))  # Windo
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # what a virtual or conda environment has at its top
 
 
-def walk(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Relative path and lstat of everything in `folder` that is no directory, in order."""
+def walk(folder: Path, deepest: float = math.inf) -> Iterator[tuple[str, os.stat_result]]:
+    """Relative path and lstat of everything in `folder` that is no directory, in order; no deeper
+    than `deepest` levels. What goes while it is looked at is left out."""
     for place, names, files in os.walk(folder):
-        names.sort()
-        for name in sorted(files + [n for n in names if os.path.islink(os.path.join(place, n))]):
+        links = [name for name in names if os.path.islink(os.path.join(place, name))]
+        for name in sorted(files + links):
             path = os.path.join(place, name)
-            yield relative(path, folder), os.lstat(path)
+            with suppress(FileNotFoundError):
+                yield relative(path, folder), os.lstat(path)
+        names[:] = sorted(names) if len(Path(place).relative_to(folder).parts) < deepest else ()
 
 
 def relative(path: str, folder: str | Path) -> str:
@@ -50,8 +54,9 @@ def nearby(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
             files = [name for name in files if not name.endswith(".db")]
         for name in sorted(files)[:MOST_SEEN]:
             path = os.path.join(place, name)
-            if not name.startswith("."):
-                yield relative(path, folder), os.lstat(path)
+            with suppress(FileNotFoundError):
+                if not name.startswith("."):
+                    yield relative(path, folder), os.lstat(path)
         if seen > MOST_SEEN:
             return
 
@@ -64,7 +69,7 @@ def _descend(place: str, name: str) -> bool:
 
 def stamps(folder: Path) -> dict[str, tuple[int, int]]:
     """How every file looks now: size and time of change."""
-    return {name: (info.st_size, info.st_mtime_ns) for name, info in walk(folder)}
+    return {name: (info.st_size, info.st_mtime_ns) for name, info in walk(folder, DEEPEST)}
 
 
 def pack(folder: Path, limits: Limits) -> bytes:
@@ -76,10 +81,10 @@ def pack(folder: Path, limits: Limits) -> bytes:
             break
         wanted = stat.S_ISREG(info.st_mode) and _may_be(name)
         if wanted and info.st_size <= room:
-            blob = _read(folder / name, room)
-            room -= len(blob)
-            names.append(name)
-            blobs.append(blob)
+            with suppress(FileNotFoundError, PermissionError):  # somebody else's, beside a notebook
+                blobs.append(_read(folder / name, room))
+                names.append(name)
+                room -= len(blobs[-1])
     return frames.pack_parts({"names": names}, blobs)
 
 
@@ -90,15 +95,16 @@ def _read(path: Path, most: int) -> bytes:
 
 
 def changed(folder: Path, before: dict[str, tuple[int, int]], limits: Limits) -> bytes:
-    """New or changed regular files, as many as the limits allow."""
+    """New or changed regular files, as many as the limits allow. Threads of a cell that has ended
+    may go on writing meanwhile, and a tree may be deeper than Python can walk."""
     names, blobs, room = list[str](), list[bytes](), limits.harvest
-    for name, info in walk(folder):
+    for name, info in walk(folder, DEEPEST):
         new = before.get(name) != (info.st_size, info.st_mtime_ns)
         fits = info.st_size <= room and len(names) < limits.harvest_files
         wanted = stat.S_ISREG(info.st_mode) and _may_be(name)
         if new and fits and wanted:
             with suppress(OSError):  # one that its maker may not read
-                blobs.append((folder / name).read_bytes())
+                blobs.append(_read(folder / name, room))  # by now it may be larger
                 names.append(name)
                 room -= len(blobs[-1])
     return frames.pack_parts({"names": names}, blobs)

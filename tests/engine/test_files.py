@@ -1,4 +1,6 @@
 import os
+import stat
+from types import SimpleNamespace
 
 import pytest
 
@@ -46,6 +48,54 @@ def test_changed_files_come_back_within_the_limits(tmp_path):
     (tmp_path / "big").write_bytes(b"x" * 5000)
     head, _ = frames.unpack_parts(files.changed(tmp_path, before, Limits(harvest=1000)))
     assert head["names"] == ["new"]
+
+
+def test_what_goes_while_it_is_looked_at_is_left_out(tmp_path, monkeypatch):
+    """A thread of a cell that has ended may still write, and take away again."""
+    put(tmp_path, "gone", "kept")
+    original = os.lstat
+
+    def lstat(path, **how):
+        if os.path.basename(path) == "gone":
+            raise FileNotFoundError(path)
+        return original(path, **how)
+
+    monkeypatch.setattr(os, "lstat", lstat)
+    assert list(files.stamps(tmp_path)) == ["kept"]
+    assert packed(tmp_path) == ["kept"]
+
+
+def test_what_grows_while_it_is_looked_at_takes_no_more_room_than_there_is(tmp_path, monkeypatch):
+    (tmp_path / "log").write_bytes(b"x" * 50)
+    before = SimpleNamespace(st_size=1, st_mtime_ns=1, st_mode=stat.S_IFREG)
+    monkeypatch.setattr(files, "walk", lambda *_: [("log", before)])
+    _, (blob,) = frames.unpack_parts(files.changed(tmp_path, {}, Limits(harvest=10)))
+    assert blob == b"x" * 10
+
+
+@pytest.mark.parametrize("error", [PermissionError, FileNotFoundError])
+def test_what_may_not_be_read_beside_a_notebook_is_left_out(tmp_path, monkeypatch, error):
+    put(tmp_path, "a", "b", "c")
+    original = files._read
+
+    def read(path, most):
+        if path.name == "b":
+            raise error(str(path))
+        return original(path, most)
+
+    monkeypatch.setattr(files, "_read", read)
+    head, blobs = frames.unpack_parts(files.pack(tmp_path, Limits()))
+    assert (head["names"], blobs) == (["a", "c"], [b"a", b"c"])
+
+
+def test_a_tree_deeper_than_python_walks_ends_no_submission(run):
+    code = (
+        "import os\ntop = os.getcwd()\nfor _ in range(1500): os.mkdir('d'); os.chdir('d')\n"
+        "os.chdir(top); open('kept', 'w').close()"
+    )
+    result = run(code)
+    assert result.fault is None
+    assert frames.unpack_parts(result.files)[0]["names"] == ["kept"]
 
 
 def test_what_goes_in_and_comes_back_is_limited_as_a_whole(tmp_path):
