@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Protocol
 
 import psutil  # type: ignore[import-untyped]
@@ -11,6 +11,8 @@ import psutil  # type: ignore[import-untyped]
 from grader.engine import work
 from grader.engine.host import Zygote
 from grader.engine.work import Job, Result
+
+TICK = 0.1  # seconds between two looks at threads that are to end
 
 
 class Executor(Protocol):
@@ -56,16 +58,22 @@ class LocalExecutor:
     def __init__(self, zygote: Callable[[], Zygote], jobs: int) -> None:
         self.jobs, self._zygote = jobs, zygote
         self._pool = ThreadPoolExecutor(jobs, "grader-child")
-        self._open = True
+        self._open, self._pending = True, set[Future[list[Result]]]()
 
     def submit(self, jobs: list[Job]) -> Future[list[Result]]:
         """Run in the next free thread."""
-        return self._pool.submit(lambda: run_all(self._zygote(), jobs, lambda: self._open))
+        future = self._pool.submit(lambda: run_all(self._zygote(), jobs, lambda: self._open))
+        self._pending.add(future)
+        future.add_done_callback(self._pending.discard)
+        return future
 
     def close(self, now: bool = False) -> None:
-        """Stop the threads; with `now` the zygote, and so every child, is killed first."""
+        """Stop the threads; with `now` the zygote, and so every child, is killed first, and once
+        more where a thread that was waiting for it has started another."""
         if now:
             self._open = False  # else threads take the zygote's end for an accident
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._zygote().close()
+            while wait(set(self._pending), TICK).not_done:
+                self._zygote().close()
         self._pool.shutdown(wait=True, cancel_futures=now)

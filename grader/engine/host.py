@@ -55,7 +55,8 @@ class Zygote:
                  sandboxed: bool = True, tensorflow: bool = True) -> None:  # fmt: skip
         self.setup: dict[str, Any] = {"sandbox": sandboxed, "tensorflow": tensorflow}
         self.places: dict[str, Any] = {"public": dict(public or {}), "hidden": list(hidden)}
-        self.lock, self.telling, self.told = threading.RLock(), threading.Lock(), False
+        self.lock, self.told = threading.RLock(), False
+        self.telling, self.closing = threading.Lock(), threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
         self.namespaced: bool | None = None
         atexit.register(self.close)
@@ -139,14 +140,12 @@ class Zygote:
             self.start()
             ours, theirs = socket.socketpair()
             order = json.dumps(self.order(limits, cwd, course, scratch)).encode()
+            reason = "it has ended"
             try:
                 self._ask(order, theirs, limits.notebook)
                 reply, handles, _, _ = socket.recv_fds(self.control, 1 << 16, 1)
             except OSError as error:
-                reply, handles = b"", []
-                reason = str(error)
-            else:
-                reason = "it has ended"
+                reply, handles, reason = b"", [], str(error)
             finally:
                 theirs.close()
             if not reply or not handles:
@@ -171,14 +170,15 @@ class Zygote:
 
     def close(self) -> None:
         """End the zygote and, with it, every child."""
-        if self.process is None:
-            return
-        self.control.close()
-        self.process.kill()
-        self.process.wait()
-        self.process = None
-        self.log.close()
-        self.folder.remove()
+        with self.closing:  # one thread may close what another is about to start anew
+            if self.process is None:
+                return
+            self.control.close()
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+            self.log.close()
+            self.folder.remove()
 
 
 def wait_ready(process: Process, limits: Limits) -> dict[str, Any]:

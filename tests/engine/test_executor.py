@@ -94,6 +94,26 @@ def test_a_warm_process_that_dies_by_itself_costs_one_more_run(runs):
     assert not [each for each in threading.enumerate() if each.name.startswith("grader-child")]
 
 
+def test_one_that_was_waiting_and_has_started_another_warm_process_is_ended_too(monkeypatch):
+    warm, turn, begun = Warm(), threading.Lock(), threading.Semaphore(0)
+
+    def run(zygote, job):
+        begun.release()
+        with turn:  # as `Zygote.start`: the next one finds it dead and starts it again
+            warm.closed.clear()
+            warm.alive = True
+            ended = warm.closed.wait(20)
+        return Result(job.notebook, fault=("died" if ended else "left running", ""))
+
+    monkeypatch.setattr(work, "_run", run)
+    executor = LocalExecutor(lambda: warm, 3)
+    done = [executor.submit([_job()]) for _ in range(3)]
+    for _ in done:
+        assert begun.acquire(timeout=60)
+    executor.close(now=True)
+    assert {each.result().pop().fault[0] for each in done} == {"died"}
+
+
 def test_notebooks_of_a_submission_run_in_order(monkeypatch):
     monkeypatch.setattr(work, "run", lambda zygote, job, wanted: Result(job.notebook))
     jobs = [_job(), _job()]
