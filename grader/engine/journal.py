@@ -98,14 +98,17 @@ class Journal:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the course's lock; raises Busy if another process does. Ends with the process."""
+        """Hold the course's lock; raises Busy if another process does, OSError where the
+        file system keeps none. Ends with the process."""
         self.folder.mkdir(exist_ok=True)
         with open(self.folder / "lock", "a+") as file, ExitStack() as held:
             try:
                 held.enter_context(_alone(file))
-            except OSError:
+            except BlockingIOError:
                 file.seek(0)
                 raise Busy(f"another run is grading this course ({file.read().strip()})") from None
+            except OSError as error:  # a file system without locks
+                raise OSError(error.errno, error.strerror, file.name) from None
             file.truncate(0)
             file.write(f"process {os.getpid()}")
             file.flush()
@@ -114,7 +117,7 @@ class Journal:
 
 @contextmanager
 def _alone(file: TextIO) -> Iterator[None]:
-    """Hold the lock on `file`; raises OSError if another process does."""
+    """Hold the lock on `file`; raises BlockingIOError if another process does."""
     try:
         import fcntl
     except ImportError:  # Windows: SQLite has found a way for every system
@@ -123,7 +126,7 @@ def _alone(file: TextIO) -> Iterator[None]:
             try:
                 database.execute("BEGIN EXCLUSIVE")
             except sqlite3.OperationalError as error:
-                raise OSError(str(error)) from None
+                raise BlockingIOError(str(error)) from None
             yield
     else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

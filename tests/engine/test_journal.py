@@ -1,3 +1,5 @@
+import errno
+import os
 import subprocess
 import sys
 
@@ -39,6 +41,29 @@ def test_the_lock_is_one_runs_own_and_dies_with_it(tmp_path):
         pass
     other.kill()
     other.communicate()
+    with Journal(tmp_path).locked():
+        pass
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks are SQLite's there")
+def test_a_file_system_without_locks_is_not_taken_for_another_run(tmp_path, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with pytest.raises(OSError, match=f"{tmp_path}/.grader/lock") as raised:
+        Journal(tmp_path).locked().__enter__()
+    assert raised.value.errno == errno.ENOLCK
+
+
+def test_without_fcntl_the_lock_is_one_runs_own_too(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with (
+        Journal(tmp_path).locked(),
+        pytest.raises(Busy, match="another run"),
+        Journal(tmp_path).locked(),
+    ):
+        pass
     with Journal(tmp_path).locked():
         pass
 
