@@ -17,9 +17,10 @@ from grader.engine.work import Job, Result
 
 def run_on_worker(root: str, jobs: list[Job]) -> list[Result]:
     """What a worker does with one submission."""
+    if not jobs:  # no notebook could be opened: no reason for another kind of warm process
+        return []
     fork, tensorflow = all(job.fork for job in jobs), any(job.tensorflow for job in jobs)
-    hidden = jobs[0].hidden if jobs else []
-    zygote = warm.zygote(Path(root), hidden, tensorflow=tensorflow, fork=fork)
+    zygote = warm.zygote(Path(root), jobs[0].hidden, tensorflow=tensorflow, fork=fork)
     return executor.run_all(zygote, jobs)
 
 

@@ -93,6 +93,18 @@ def test_a_worker_that_does_not_have_the_courses_data_costs_nobody_a_point(tmp_p
     assert result.fault is None
 
 
+def test_a_submission_with_nothing_to_run_leaves_a_workers_warm_process_to_the_others(tmp_path):
+    job = work.Job(notebook("1"), Limits(), tensorflow=False, hidden=[str(tmp_path)])
+    try:
+        zygote = warm.zygote(tmp_path, job.hidden, tensorflow=False)
+        zygote.start()
+        assert run_on_worker(str(tmp_path), []) == []
+        assert zygote.alive
+        assert warm.zygote(tmp_path, job.hidden, tensorflow=False) is zygote
+    finally:
+        warm.close()
+
+
 def test_every_submission_is_graded_once_though_a_worker_is_killed(tiny, client):
     names = [f"s{i:02}" for i in range(10)]
     for name in names[:-2]:
