@@ -42,7 +42,7 @@ def test_the_lock_is_one_runs_own_and_dies_with_it(tmp_path):
     other.kill()
     other.communicate()
     with Journal(tmp_path).locked():
-        pass
+        assert (tmp_path / ".grader/lock").read_text() == f"process {os.getpid()}"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="locks are SQLite's there")
@@ -71,8 +71,8 @@ def test_without_fcntl_the_lock_is_one_runs_own_too(tmp_path, monkeypatch):
 def test_lines_that_no_run_wrote_are_passed_over(tmp_path):
     journal = Journal(tmp_path)
     journal.add("ch", "ann", "done", state="graded")
-    with open(journal.path, "a") as file:
-        file.write('{"assignment": [], "student": {}, "event": "done"}\n[1]\n5\n')
+    with open(journal.path, "ab") as file:
+        file.write(b'{"assignment": [], "student": {}, "event": "done"}\n[1]\n5\n\xff\n')
     assert set(Journal(tmp_path).state) == {("ch", "ann")}
 
 

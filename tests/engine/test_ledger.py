@@ -4,8 +4,9 @@ from contextlib import suppress
 
 import nbgrader.converters.autograde as user
 import pytest
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 
+from grader.course import CourseError
 from grader.engine.ledger import Ledger
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -69,6 +70,22 @@ def test_a_rollback_forgets_one_submission_and_not_those_before(ledger, url):
     _submit(ledger, "bob", 1)  # and the session can go on
     ledger.commit()
     assert _scores(url, "bob") == [(1, False), (1, False)]
+    assert _scores(url, "ann") == [(2, False), (2, False)]  # nor is it written by a later commit
+
+
+def test_a_row_that_cannot_be_is_refused_at_once(ledger):
+    with user.Gradebook(ledger.db_url, "c") as book:
+        book.add_student("ann")
+        with pytest.raises(InvalidEntry):
+            book.add_student("ann")
+    ledger.rollback()
+
+
+def test_only_an_assignment_that_is_named_has_to_be_known(ledger):
+    for known in ("ps", "*", "p*"):
+        ledger.check_assignment(known)
+    with pytest.raises(CourseError, match="no assignment none in the gradebook"):
+        ledger.check_assignment("none")
 
 
 def test_what_was_not_committed_is_lost_with_the_process(url):
@@ -146,3 +163,22 @@ def test_of_a_notebook_that_failed_no_penalty_is_left_to_be_taken_off_another(le
     assert ledger.penalty("ps", "ann") == 2
     assert ledger.fail("ps", "ann", "p1", "it was no notebook") == ["p1"]
     assert ledger.penalty("ps", "ann") == 1
+
+
+def test_only_what_a_missing_notebook_lost_for_lateness_is_taken_back(ledger):
+    _submit(ledger, "ann", 2)
+    with user.Gradebook(ledger.db_url, "c") as book:
+        for each in book.find_submission("ps", "ann").notebooks:
+            each.late_submission_penalty = {"p1": 1.0, "p2": 0.5}[each.name]
+    ledger.forgive("ps", "ann", {"p1"})
+    assert ledger.penalty("ps", "ann") == 0.5
+
+
+def test_where_no_cell_is_graded_there_is_no_score_to_be_lost(ledger, url):
+    with Gradebook(url, "c") as book:
+        book.add_assignment("text", course_id="c")
+        book.add_notebook("p1", "text")
+    with user.Gradebook(ledger.db_url, "c") as book:
+        book.update_or_create_student("ann")
+        book.update_or_create_submission("text", "ann")
+    assert ledger.scored("text", "ann", 0.0)
