@@ -54,6 +54,9 @@ def obey(order: Answer) -> Answer:
         return validated(order) if order["method"] == "validate" else done(order)
     except Exception as error:
         return {"success": False, "error": traceback.format_exc(), "log": f"{error}"}
+    except SystemExit as error:  # nbgrader's answer to a configuration that cannot be
+        said = f"nbgrader_config.py: {error.__context__ or 'it ends the program'}"
+        return {"success": False, "error": traceback.format_exc(), "log": said}
 
 
 def done(order: Answer) -> Answer:

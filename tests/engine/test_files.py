@@ -50,6 +50,26 @@ def test_changed_files_come_back_within_the_limits(tmp_path):
     assert head["names"] == ["new"]
 
 
+def test_a_file_that_was_handed_in_and_made_shorter_comes_back_so(tmp_path):
+    put(tmp_path, "data.csv", "same.csv")
+    before = files.stamps(tmp_path)
+    (tmp_path / "data.csv").write_text("1")
+    payload = files.changed(tmp_path, before, Limits())
+    (tmp_path / "data.csv").write_text("as it was handed in")
+    assert files.write(tmp_path, payload, 1, 10) == ["data.csv"]
+    assert (tmp_path / "data.csv").read_text() == "1"
+
+
+def test_what_its_maker_may_not_read_stays_where_it_is(tmp_path, monkeypatch):
+    put(tmp_path, "closed")
+
+    def read(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(files, "_read", read)
+    assert frames.unpack_parts(files.changed(tmp_path, {}, Limits()))[0]["names"] == []
+
+
 def test_what_goes_while_it_is_looked_at_is_left_out(tmp_path, monkeypatch):
     """A thread of a cell that has ended may still write, and take away again."""
     put(tmp_path, "gone", "kept")
