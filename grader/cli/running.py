@@ -93,6 +93,8 @@ def cluster(address: str | None, course: Course) -> Iterator[Any]:
         client = Client(address, timeout="20s")
     except (OSError, ValueError) as error:
         raise CourseError(f"no Dask scheduler answers at {address}: {error}") from error
+    if not client.nthreads():
+        err.print(f"no worker has joined the cluster at {address} yet: waiting", soft_wrap=True)
     with client:
         yield DaskExecutor(client, course.root)
 

@@ -10,6 +10,8 @@ import sqlite3
 
 import pytest
 
+from grader.cli import running
+from grader.course import Course
 from tests.cli.conftest import ANSWER, SLEEPS
 
 
@@ -101,6 +103,21 @@ def test_a_cluster_grades_and_is_let_go_of(pupils):
     assert "2 graded, 0 with a fault" in out
     assert "never retrieved" not in err
     assert pupils.scores() == {"ann": 3, "bob": 0}
+
+
+@pytest.mark.filterwarnings("ignore")  # distributed's own
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_cluster_that_has_no_worker_yet_is_said_to_be_waited_for(pupils, capsys, workers):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=None
+        ) as few,
+        running.cluster(few.scheduler_address, Course(pupils.root)) as executor,
+    ):
+        assert executor.jobs == 1
+    told = f"no worker has joined the cluster at {few.scheduler_address} yet: waiting\n"
+    assert capsys.readouterr().err == ("" if workers else told)
 
 
 def test_where_no_scheduler_answers_is_said(pupils):
