@@ -43,13 +43,16 @@ def build(
 def lint(
     chapters: Chapters = None,
     run: Annotated[bool, typer.Option(help="Also run the notebooks top to bottom.")] = True,
+    draws: Annotated[
+        int, typer.Option(min=0, help="Also try every answer on so many draws of its inputs.")
+    ] = 0,
 ) -> None:
     """Checks the course itself: one line per fault, exit code 1 if there is one."""
     from .. import lint as linter
 
     course, named = chosen(chapters)
     count = 0
-    for fault in linter.lint(course, named, execute=run):
+    for fault in linter.lint(course, named, execute=run, draws=draws):
         count += 1
         out.print(str(fault), markup=False, soft_wrap=True)
     out.print(f"{_many(len(named), 'chapter')}, {_many(count, 'fault')}")

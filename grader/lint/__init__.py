@@ -23,19 +23,23 @@ class Fault:
 Rule = Callable[[Chapter], Iterator[Fault]]
 
 
-def rules(*, execute: bool = True) -> list[Rule]:
-    """The rules in order, cheap ones first; `execute` adds running whole notebooks."""
-    from . import answers, built, curriculum, drawn, run, text
+def rules(*, execute: bool = True, draws: int = 0) -> list[Rule]:
+    """The rules in order, cheap ones first; `execute` adds running whole notebooks, `draws` every
+    answer on so many draws."""
+    from . import answers, built, curriculum, drawn, luck, run, text
 
     found: list[Rule] = [curriculum.complete, curriculum.in_order, text.readable, text.worded]
     found += [drawn.drawn, built.fresh, built.secret, answers.judged]
+    found += [luck.even(draws)] if draws else []
     return [*found, *([run.top_to_bottom] if execute else [])]
 
 
-def lint(course: Course, chapters: list[Chapter], *, execute: bool = True) -> Iterator[Fault]:
+def lint(
+    course: Course, chapters: list[Chapter], *, execute: bool = True, draws: int = 0
+) -> Iterator[Fault]:
     """Every fault of these chapters. A chapter that cannot be read at all is one fault."""
     for chapter in chapters:
-        for rule in rules(execute=execute):
+        for rule in rules(execute=execute, draws=draws):
             try:
                 yield from rule(chapter)
             except CourseError as error:

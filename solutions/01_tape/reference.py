@@ -528,8 +528,10 @@ gradient_after_reset = Exercise(
 
 def two_tapes_cases(rng):
     def case(name, shape, part="value", dtype="float32", modes=BOTH, variables=()):
-        # Wide enough for both signs of the cosine.
         inputs = {k: draw.normal(rng, shape, dtype, 2.0) for k in ("x0", "x1")}
+        # Both signs of the cosine in every draw: the first is negative, the second positive.
+        ends = rng.uniform((2.0, -1.2), (4.2, 1.2))[: inputs["x0"].size]
+        inputs["x0"].reshape(-1)[: len(ends)] = ends
         return Case(name, inputs, None, part, modes, wants=("value",), variables=variables)
 
     return [

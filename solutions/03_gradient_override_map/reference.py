@@ -710,11 +710,16 @@ def guided_cases(rng):
 
 
 def _off_kinks(rng, kernel) -> np.ndarray:
-    """Inputs that keep every hidden unit off 0 (drawn again where one comes close)."""
+    """Inputs that keep every hidden unit off 0 (drawn again where one comes close).
+
+    The first row is stretched until one unit is at 9: relu has no upper end, in any draw.
+    """
     for _ in range(500):
         x = draw.normal(rng, (3, kernel.shape[0]))
-        if np.abs(x @ kernel).min() > 0.02:
+        hidden = x @ kernel
+        if np.abs(hidden).min() > 0.02:
             break
+    x[0] *= 9.0 / hidden[0, np.abs(hidden[0]).argmax()]
     return x
 
 

@@ -349,11 +349,13 @@ def ratio_cases(rng):
     # The textbook gradient loses digits here, too: a larger one beside it sets the tolerance.
     near, up = np.array([[0.05, -0.05, 2.0], [0.5, -0.5, 3.0]], "float32")
     # Whoever adds an epsilon has u/ε − u/ε there: rounded, it is 0 for some u and not for others.
-    zeros = np.zeros(60, "float32")
+    # One in twelve is not: of four hundred some are in any draw.
+    zeros, square = np.zeros(400, "float32"), np.zeros((20, 20), "float32")
     return [
         *at_points(rng, ratio_draw, 0.0, -1.5, 0.5, rows=CALLED),
         Case("entries close to 0", {"x": near}, up, None, EAGER),
-        Case("sixty zeros", {"x": zeros}, like(rng, zeros), None, EAGER),
+        Case("four hundred zeros", {"x": zeros}, like(rng, zeros), None, EAGER),
+        Case("a matrix of zeros", {"x": square}, like(rng, square), "robust", EAGER),
         compiled(rng, ratio_draw, 0.0, -1.5, 0.5),
     ]
 

@@ -354,6 +354,12 @@ def test_accepted(name, source, seed):
     TRIED.accepts(name, source, seed)
 
 
+def test_a_cosine_without_its_sign_is_refused_on_any_draw():
+    for seed in range(20):
+        verdict = TRIED.verdict("two_tapes", ANSWERS["two_tapes"]["_"], seed, "value")
+        assert verdict.outcome == "fail", seed
+
+
 @pytest.mark.parametrize("when", [*SOME_ZERO, "n > 1"])
 @pytest.mark.parametrize("part", [None, "value", "robust"])
 def test_nothing_from_the_second_derivative_on_is_said_only_of_that(when, part):

@@ -139,6 +139,14 @@ def test_accepted(name, source, seed):
     TRIED.accepts(name, source, seed)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_relu_that_ends_at_6_is_refused_in_the_model_on_any_draw(seed):
+    """Not only where a unit happens to exceed 6: the points must not depend on the draw."""
+    capped = CHAPTER.load("answers").ANSWERS["guided_relu"]["_"]
+    assert "relu6" in capped
+    assert TRIED.verdict("guided_relu", capped, seed, "model").outcome == "fail"
+
+
 def test_a_dictionary_of_op_types_is_said_to_be_one():
     numbered = "lambda *a: dict(enumerate(['Sign', 'Mul']))"
     says = TRIED.verdict("op_types", numbered, None).says

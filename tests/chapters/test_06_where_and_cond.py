@@ -217,6 +217,15 @@ def test_refused(name, source, seed):
     TRIED.refuses(name, source, seed)
 
 
+@pytest.mark.parametrize("what", ["_", "_2"])
+def test_an_epsilon_for_a_where_is_refused_on_any_draw(what):
+    """u/ε − u/ε is 0 for most u: there must be so many that it is not 0 for one of them."""
+    source = CHAPTER.load("answers").ANSWERS["safe_ratio"][what]
+    for seed in range(12):
+        for part in ("gradient", "robust"):
+            assert TRIED.verdict("safe_ratio", source, seed, part).outcome == "fail", (seed, part)
+
+
 def test_a_stacked_pair_is_said_to_be_one_tensor():
     stacked = "lambda condition, upstream: tf.stack([upstream, upstream])"
     says = TRIED.verdict("where_grad", stacked, None).says

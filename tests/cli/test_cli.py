@@ -2,6 +2,7 @@ import pytest
 from typer.testing import CliRunner
 
 from grader.cli import app
+from grader.lint import luck
 
 
 @pytest.fixture
@@ -26,6 +27,23 @@ def test_lint_counts_faults(run, tf):
     got = run("lint", "--no-run")
     assert got.exit_code == 0, got.output
     assert "1 chapter, 0 faults" in got.output
+
+
+def test_lint_tries_every_answer_on_so_many_draws(run, monkeypatch, tf):
+    asked = []
+    monkeypatch.setattr(luck, "evaluate", lambda *given: asked.append(given) or Earned(given[2]))
+    got = run("lint", "--no-run", "--draws", "3")
+    assert {seed for _, _, seed, _ in asked} == {None, 0, 1, 2}
+    assert got.exit_code == 1
+    assert "the solution: its points in 'value' depend on the draw: 1 on the stored" in got.output
+    assert run("lint", "--draws", "-1").exit_code == 2
+
+
+class Earned:
+    """A verdict that gives more on the stored inputs."""
+
+    def __init__(self, seed):
+        self.fraction = 1.0 if seed is None else 0.5
 
 
 def test_an_error_is_one_line_and_exit_code_2(run, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from grader import build
 from grader.course import Course, CourseError
-from grader.lint import answers, built, curriculum, drawn, lint, run, text
+from grader.lint import answers, built, curriculum, drawn, lint, luck, run, text
 
 PREDICTED = 'predict("mini round", lambda: None, ____, because="Rounding is flat.")'
 
@@ -59,6 +59,22 @@ def test_a_starter_that_is_an_attempt_and_a_solution_that_is_wrong_are_faults(ch
         "the solution in 01_mini.md disagree: should pass" in f
         for f in faults(answers.judged, chapter)
     )
+
+
+def test_an_answer_that_earns_more_on_some_draws_is_named(chapter, tf):
+    assert faults(luck.even(6), chapter) == []
+    wrong = '"upstream_lost": "def square_grad(op, grad):\\n    return 2.0 * op.inputs[0]"'
+    x = "op.inputs[0]"
+    lucky = f"return (2.5 - 0.5 * tf.sign(tf.reduce_sum({x}))) * {x} * grad"
+    edit(
+        chapter.folder / "answers.py",
+        wrong,
+        f"{wrong}, '_': 'def square_grad(op, grad):\\n    {lucky}'",
+    )
+    found = faults(luck.even(6), chapter)
+    assert found
+    assert all("square_grad, _: its points in '" in fault for fault in found)
+    assert any(" depend on the draw: " in fault and "on seed " in fault for fault in found)
 
 
 def test_stale_files_are_named(chapter):
