@@ -464,6 +464,15 @@ def xnor_quantize(x):
 def xnor_quantize(x):
     return tf.sign(x) * tf.reduce_mean(tf.abs(x))
 """,
+        "sign_of_zero": """
+def xnor_quantize(x):
+    scale = tf.stop_gradient(tf.reduce_mean(tf.abs(x)))
+    def rule(op, grad):
+        return tf.math.divide_no_nan(grad, scale)
+    with overriding({"Sign": register(rule)}):
+        signs = tf.sign(x)
+    return (signs + tf.stop_gradient(tf.cast(tf.equal(x, 0.0), x.dtype))) * scale
+""",
     },
     "works_everywhere": {
         "ok_product": """

@@ -529,6 +529,11 @@ SAY_TANH = (
 )
 
 
+def one_side(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sign by a comparison, which puts zero on one of the sides."""
+    return np.where(x >= 0, 1.0, -1.0), np.where(x > 0, 1.0, -1.0)
+
+
 def binarize_truth(case: Case):
     return {"value": np.sign(case.arrays["x"]), "gradient:x": clipped(case)}
 
@@ -550,12 +555,7 @@ def binarize_mistakes() -> tuple[Mistake, ...]:
         Mistake(
             "sign of zero",
             "`sign(0)` must be 0, as `tf.sign` has it. A comparison puts zero on one of the sides.",
-            lambda case: {
-                "value": Either(
-                    np.where(case.arrays["x"] >= 0, 1.0, -1.0),
-                    np.where(case.arrays["x"] > 0, 1.0, -1.0),
-                )
-            },
+            lambda case: {"value": Either(*one_side(case.arrays["x"]))},
         ),
     )
 
@@ -588,6 +588,7 @@ binarize = Exercise(
 
 def xnor_cases(rng):
     x = draw.away(draw.normal(rng, (3, 4)), (0.0,))
+    x[1, 2] = 0.0  # sign(0) is 0, and 0 counts in the mean
     zero = np.zeros((2, 2), "float32")
     return [
         Case("a float32 matrix", {"x": x}, draw.like(rng, x), modes=GRAPH_MODES),
@@ -679,6 +680,14 @@ xnor_quantize = Exercise(
             "scale missing",
             "The value is sign(x) alone. It must be multiplied by the mean of |x|.",
             lambda case: {"value": np.sign(case.arrays["x"])},
+        ),
+        Mistake(
+            "sign of zero",
+            "One entry is 0, and `sign(0)` must be 0, as `tf.sign` has it: so is the value there. "
+            "A comparison puts zero on one of the sides.",
+            lambda case: {
+                "value": Either(*(side * parts_of(case)[2] for side in one_side(case.arrays["x"])))
+            },
         ),
     ),
     plain=lambda case: {"gradient:x": through_mean(case)},

@@ -397,6 +397,11 @@ def xnor_by_stopping(x):
     t = tf.clip_by_value(x, -1.0, 1.0)
     return t + tf.stop_gradient(tf.sign(x) * tf.reduce_mean(tf.abs(x)) - t)
 """,
+        "sign_of_zero": """
+def xnor_by_stopping(x):
+    sides = tf.where(x >= 0, tf.ones_like(x), -tf.ones_like(x))
+    return tf.stop_gradient(sides * tf.reduce_mean(tf.abs(x))) + (x - tf.stop_gradient(x))
+""",
     },
     "sigmoid_floor": {
         "ok_broadcast": """

@@ -497,6 +497,12 @@ def binarize_cases(rng):
     return [main, *others(rng)[1:]]
 
 
+def _one_side(case):
+    """The sign by a comparison, which puts zero on one of the sides."""
+    x = case.arrays["x"]
+    return np.where(x >= 0, 1.0, -1.0), np.where(x > 0, 1.0, -1.0)
+
+
 def _inside(case, *, left=True, right=True):
     """The upstream gradient from −1 to 1, with these ends or without."""
     x = case.arrays["x"]
@@ -543,12 +549,7 @@ binarize_by_stopping = Exercise(
         Mistake(
             "sign of zero",
             "At 0 the value is not 0. `tf.sign(0)` is 0; a comparison puts zero on one side.",
-            answer=lambda case: {
-                "value": Either(
-                    np.where(case.arrays["x"] >= 0, 1.0, -1.0),
-                    np.where(case.arrays["x"] > 0, 1.0, -1.0),
-                )
-            },
+            answer=lambda case: {"value": Either(*_one_side(case))},
         ),
         Mistake(
             "value clipped",
@@ -573,6 +574,7 @@ def xnor_cases(rng):
         (3, 4),
         EVERYWHERE,
     )(rng)
+    cases[0].inputs["x"][1, 2] = 0.0  # sign(0) is 0, and 0 counts in the mean
     nothing = np.zeros((2, 2), "float32")
     last = Case("all zeros", {"x": nothing}, draw.like(rng, nothing), "robust", (EAGER,))
     return [*cases, last]
@@ -648,6 +650,14 @@ xnor_by_stopping = Exercise(
                     _mean_size(case) * up(case) + _through_the_mean(case),
                     up(case) + _through_the_mean(case),
                 )
+            },
+        ),
+        Mistake(
+            "sign of zero",
+            "One entry is 0, and the value there is 0, too: `tf.sign(0)` is 0. A comparison puts "
+            "zero on one side.",
+            answer=lambda case: {
+                "value": Either(*(side * _mean_size(case) for side in _one_side(case)))
             },
         ),
         Mistake(
