@@ -788,6 +788,9 @@ def _ramp_inputs(rng, shape, dtype):
     for kink in (0.0, width, 1 - width, 1.0):  # off the joints of this ramp and of the wrong one
         part = np.where(np.abs(part - kink) < 0.03, np.clip(kink, 0.07, 0.93) + 0.035, part)
     part = np.where(rng.random(shape) < 0.4, 1 - width * 0.4, part)  # enough of them on the ramp
+    # One on it in any draw, and one on the wrong ramp: without it that is no ramp at all.
+    first = [1 - width * 0.4, width * 0.6][: part.size]
+    part.reshape(-1)[: len(first)] = first
     return {"x": np.asarray(whole + part).astype(dtype), "width": width}
 
 
@@ -938,10 +941,13 @@ fourier_floor = Exercise(
 
 
 def _smoothed_inputs(rng, shape, dtype):
-    width = round(float(rng.uniform(0.4, 0.8)), 2)
+    width = round(float(rng.uniform(0.52, 0.8)), 2)  # at one half two mistakes are the same
     x = draw.uniform(rng, -1.6, 1.6, shape, dtype)
     near = rng.random(shape) < 0.4
     x = np.asarray(np.where(near, x * width / 2, x)).astype(dtype)
+    # One on the line and one between its end and 1, in any draw: there the mistakes part.
+    first = (rng.choice([-1, 1], 2) * [width / 2, (1 + width) / 2])[: x.size]
+    x.reshape(-1)[: len(first)] = first
     return {"x": draw.away(x, (-1.0, -width, width, 1.0), 0.03), "width": width}
 
 
