@@ -30,6 +30,7 @@ for module, names in (
     for name in names.split():
         if hasattr(module, name):
             delattr(module, name)
+os.process_cpu_count = os.cpu_count  # Python 3.13's, where there is no affinity to ask for
 sys.platform, platform.mac_ver = "darwin", lambda: ("10.8", (), "")  # before App Nap
 """
 IMPORTS = "import importlib\nfor name in %r: importlib.import_module(name)\nprint(len(%r))"
