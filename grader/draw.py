@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 Shape = Sequence[int]
+Drawn = TypeVar("Drawn")
+TRIES = 1000
 
 
 def normal(
@@ -39,6 +42,21 @@ def away(values: np.ndarray, points: Sequence[float], gap: float = 0.05) -> np.n
         side = np.where(moved >= point, 1.0, -1.0)
         moved = np.where(np.abs(moved - point) < gap, point + side * gap, moved)
     return np.asarray(moved).astype(values.dtype)
+
+
+def until(make: Callable[[], Drawn], good: Callable[[Drawn], bool]) -> Drawn:
+    """The first of what `make` draws that is good: where terms cancel, say, rounding is all that
+    is left, and a right answer would seem wrong. ValueError where a thousand draws are not good."""
+    for _ in range(TRIES):
+        drawn = make()
+        if good(drawn):
+            return drawn
+    raise ValueError(f"none of {TRIES} draws is good: ask for less")
+
+
+def clear(terms: np.ndarray, share: float = 0.1) -> bool:
+    """Whether the sum of these terms keeps that share of their sizes: they do not cancel."""
+    return bool(abs(np.sum(terms)) >= share * np.sum(np.abs(terms)))
 
 
 def like(rng: np.random.Generator, value: np.ndarray) -> np.ndarray:

@@ -31,6 +31,15 @@ def test_away_leaves_a_gap_and_moves_nothing_else(values):
     assert np.array_equal(moved[far], values[far])
 
 
+def test_what_is_not_good_is_drawn_again_and_not_for_ever():
+    rng = np.random.default_rng(5)
+    drawn = [draw.until(lambda: draw.normal(rng, (6,)), draw.clear) for _ in range(200)]
+    assert all(abs(terms.sum()) >= 0.1 * np.abs(terms).sum() for terms in drawn)
+    assert not draw.clear(np.array([1.0, -1.05]))
+    with pytest.raises(ValueError, match="none of 1000 draws is good"):
+        draw.until(lambda: 1, lambda drawn: drawn > 1)
+
+
 @pytest.mark.parametrize("shape", [(), (3,), (1, 3), (2, 1), (2, 3)])
 def test_reduce_to_is_the_transpose_of_broadcasting(shape):
     rng = np.random.default_rng(1)

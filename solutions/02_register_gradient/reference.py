@@ -261,9 +261,22 @@ fresh_gradient = Exercise(
 
 
 def _product(rng, name, shapes, part, modes=GRAPH_MODES, dtype="float32") -> Case:
-    x, y = (beyond(draw.away(draw.normal(rng, shape, dtype, 1.5), (0.0,), 0.2)) for shape in shapes)
-    passed = beyond(draw.upstream(rng, np.broadcast_shapes(*shapes), dtype))
+    def made():
+        x, y = (beyond(draw.away(draw.normal(rng, s, dtype, 1.5), (0.0,), 0.2)) for s in shapes)
+        return x, y, beyond(draw.upstream(rng, np.broadcast_shapes(*shapes), dtype))
+
+    x, y, passed = draw.until(made, _keeps_digits)
     return Case(name, {"x": x, "y": y}, passed, part, modes, GRADIENT)
+
+
+def _keeps_digits(made: tuple[np.ndarray, ...]) -> bool:
+    """Whether neither of the reduced gradients is all cancelled: only rounding would be left."""
+    x, y, passed = (part.astype(np.float64) for part in made)
+    return all(
+        np.abs(draw.reduce_to(terms, shape)).max()
+        >= 0.1 * draw.reduce_to(np.abs(terms), shape).max()
+        for terms, shape in ((y * passed, x.shape), (x * passed, y.shape))
+    )
 
 
 def multiply_cases(rng):

@@ -1229,10 +1229,12 @@ bernoulli_attention = Exercise(
 
 def reinforce_cases(rng):
     def case(name, shape, dtype="float32", part=None, modes=DEFAULT_MODES):
-        inputs = {
-            "log_prob": np.asarray(-draw.uniform(rng, 0.2, 2.5, shape, dtype)),
-            "reward": draw.away(draw.normal(rng, shape, dtype), (0.0,), 0.2),
-        }
+        log_prob = np.asarray(-draw.uniform(rng, 0.2, 2.5, shape, dtype))
+        reward = draw.until(
+            lambda: draw.away(draw.normal(rng, shape, dtype), (0.0,), 0.2),
+            lambda reward: draw.clear(reward * log_prob),
+        )
+        inputs = {"log_prob": log_prob, "reward": reward}
         return Case(name, inputs, draw.upstream(rng, (), dtype), part, modes)
 
     return [
