@@ -54,9 +54,12 @@ def until(make: Callable[[], Drawn], good: Callable[[Drawn], bool]) -> Drawn:
     raise ValueError(f"none of {TRIES} draws is good: ask for less")
 
 
-def clear(terms: np.ndarray, share: float = 0.1) -> bool:
-    """Whether the sum of these terms keeps that share of their sizes: they do not cancel."""
-    return bool(abs(np.sum(terms)) >= share * np.sum(np.abs(terms)))
+def clear(terms: np.ndarray, shape: Shape = (), share: float = 0.1) -> bool:
+    """Whether terms summed to `shape`, as `reduce_to` does it, keep that share of their sizes where
+    they are largest: they do not all cancel."""
+    terms = np.asarray(terms, np.float64)
+    sizes = reduce_to(np.abs(terms), shape)
+    return bool(np.abs(reduce_to(terms, shape)).max() >= share * sizes.max())
 
 
 def like(rng: np.random.Generator, value: np.ndarray) -> np.ndarray:

@@ -36,6 +36,8 @@ def test_what_is_not_good_is_drawn_again_and_not_for_ever():
     drawn = [draw.until(lambda: draw.normal(rng, (6,)), draw.clear) for _ in range(200)]
     assert all(abs(terms.sum()) >= 0.1 * np.abs(terms).sum() for terms in drawn)
     assert not draw.clear(np.array([1.0, -1.05]))
+    assert draw.clear(np.array([[1.0, 2.0], [-1.0, 2.0]]), (2,))
+    assert not draw.clear(np.array([[1.0, 2.0], [-1.0, -2.0]]), (2,))
     with pytest.raises(ValueError, match="none of 1000 draws is good"):
         draw.until(lambda: 1, lambda drawn: drawn > 1)
 

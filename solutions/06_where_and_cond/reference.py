@@ -1,9 +1,11 @@
 """What is true in chapter 06: closed forms in NumPy, the mistakes people make, the hints."""
 
+from functools import partial
+
 import numpy as np
 
 from grader.contract import Case, Either, Entry, Exercise, Mistake, table
-from grader.draw import away, like, normal, reduce_to, uniform, upstream
+from grader.draw import away, clear, like, normal, reduce_to, uniform, until, upstream
 
 EAGER = ("eager",)
 EAGER_AND_TRACED = ("eager", "outside")
@@ -785,12 +787,25 @@ def threshold_cases(rng):
         ("a batch", (2, 4, 3), (4, 1), "float32", "robust", EAGER),
     )
     for name, shape, of_threshold, dtype, part, modes in rows:
-        threshold = uniform(rng, -0.4, 0.6, of_threshold, dtype)
-        side = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
-        x = np.asarray(threshold + side * rng.uniform(0.05, 1.2, shape)).astype(dtype)
-        inputs = {"x": x, "threshold": threshold, "sharpness": 4.0}
-        cases.append(Case(name, inputs, like(rng, x), part, modes))
+        made = partial(_gated, rng, shape, of_threshold, dtype)
+        inputs, passed = until(made, _sums_are_clear)
+        cases.append(Case(name, inputs, passed, part, modes))
     return cases
+
+
+def _gated(rng, shape, of_threshold, dtype):
+    """Inputs on both sides of their thresholds, and an upstream gradient."""
+    threshold = uniform(rng, -0.4, 0.6, of_threshold, dtype)
+    side = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
+    x = np.asarray(threshold + side * rng.uniform(0.05, 1.2, shape)).astype(dtype)
+    return {"x": x, "threshold": threshold, "sharpness": 4.0}, like(rng, x)
+
+
+def _sums_are_clear(made):
+    inputs, passed = made
+    x, up, open_, slope = gate(Case("", inputs, passed))
+    to_x = open_ + inputs["sharpness"] * x * slope
+    return np.abs(to_x).max() > 0.1 and clear(up * x * slope, inputs["threshold"].shape)
 
 
 def gate(case):
