@@ -105,21 +105,18 @@ def _submissions(place: Any, chapter: Chapter) -> Iterator[list[Any]]:
 
 def _row(place: Any, chapter: Chapter, submission: Any) -> Row:
     row = Row(submission.student_id)
-    said = verdicts(graded_notebook(place, chapter, submission.student_id))
+    folder = place.format_path(place.autograded_directory, row.student, chapter.name)
     for notebook in submission.notebooks:
+        said = verdicts(Path(folder) / f"{notebook.name}.ipynb")
         row.penalty += notebook.late_submission_penalty or 0.0
         for grade in notebook.grades:
             exercise, _, part = grade.name.rpartition("-")
             outcome, mistake = said.get(grade.name, ("", None))
             cell = Cell(grade.score or 0.0, grade.max_score, outcome, mistake)
+            # Ids are unique in one notebook; a chapter may have several.
+            part = part if notebook.name == chapter.name else f"{notebook.name}: {part}"
             row.cells.setdefault(exercise, {})[part] = cell
     return row
-
-
-def graded_notebook(place: Any, chapter: Chapter, student: str) -> Path:
-    """Where nbgrader leaves the graded notebook of a student; `place` is its CourseDirectory."""
-    folder = place.format_path(place.autograded_directory, student, chapter.name)
-    return Path(folder) / f"{chapter.name}.ipynb"
 
 
 def verdicts(path: Path) -> dict[str, tuple[str, str | None]]:

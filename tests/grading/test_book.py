@@ -1,5 +1,7 @@
 import html
 import json
+import os
+import shutil
 
 import nbformat
 import pytest
@@ -11,6 +13,7 @@ from grader.display.show import VERDICT
 from grader.engine.journal import Journal
 from grader.grading import book, report
 from grader.grading.book import Cell, Row, rows, verdicts
+from tests.cli.conftest import ANSWER
 
 
 def _written(path, *said):
@@ -114,3 +117,23 @@ def test_the_last_verdict_of_a_cell_counts(tmp_path):
     assert verdicts(_written(tmp_path / "a.ipynb", visible, hidden)) == {
         "f-value": ("fail", "sign")
     }
+
+
+def test_notebooks_of_one_chapter_may_give_their_cells_the_same_names(taught):
+    folder = taught.root / "solutions/01_sum"
+    taught.submit(dan=ANSWER)
+    for place in (folder, taught.root / "submitted/dan/01_sum"):
+        shutil.copy(place / "01_sum.ipynb", place / "extra.ipynb")
+    with Gradebook(f"sqlite:///{taught.root}/gradebook.db", "gradients") as gradebook:
+        gradebook.remove_assignment("01_sum")  # nbgrader adds no notebook to what is graded
+    taught.grade_here("dan")
+    graded = taught.root / "autograded/dan/01_sum"
+    for name, mistake in (("01_sum", "sign"), ("extra", "factor")):
+        nb = nbformat.read(graded / f"{name}.ipynb", 4)
+        said = {VERDICT: {"outcome": "fail", "mistake": mistake}}
+        nb.cells[1].outputs = [new_output("display_data", data=said)]
+        os.chmod(graded / f"{name}.ipynb", 0o644)
+        nbformat.write(nb, graded / f"{name}.ipynb")
+    (row,) = rows(Course(taught.root), taught.chapter)
+    assert (row.score, row.of("")) == (taught.scores()["dan"], (6, 6))
+    assert sorted(row.mistakes("")) == ["factor", "sign"]
