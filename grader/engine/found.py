@@ -98,6 +98,7 @@ class Found(Stages):
         assignment, student = submission.assignment, submission.student
         place = self._format_dest(assignment, student)
         preflight.check_folders(place, self.coursedir.autograded_directory)
+        intake.check_student(student)
         submission.refused = intake.inspect(Path(submission.folder), self.execute.all_limits)
         if self.coursedir.notebook_id == "*":
             due = self.ledger.due(assignment, student)

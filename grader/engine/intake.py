@@ -40,6 +40,16 @@ def kind_of(error: BaseException) -> str:
     return error.kind if isinstance(error, Refused) else "failed"
 
 
+def check_student(name: str) -> None:
+    """Raises Refused for a name that no gradebook holds, or that nbgrader does not find again."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise Refused("the name of the student's folder is not UTF-8: rename it") from None
+    if "\n" in name:
+        raise Refused("the name of the student's folder has two lines: rename it")
+
+
 def check_names(folder: Path, submitted: list[str], known: list[str]) -> list[str]:
     """What to note about notebooks that are missing, most likely under another name, or that are
     one too many. Raises Refused where every one of those `known` is missing, Missing where there is

@@ -16,6 +16,7 @@ from ..course import Chapter, Course
 from ..display.show import VERDICT
 from ..engine import preflight
 from ..engine.journal import Journal
+from ..engine.outcome import FAULT
 from ..engine.printable import printable
 
 
@@ -70,8 +71,14 @@ def rows(course: Course, chapter: Chapter, only: Collection[str] | None = None) 
     place = api(course).coursedir
     with _submissions(place, chapter) as submissions:
         wanted = [s for s in submissions if only is None or s.student_id in only]
-        found = [_row(place, chapter, s) for s in sorted(wanted, key=lambda s: s.student_id)]
+        found = [_row(place, chapter, s) for s in wanted]
+        known = {s.student_id for s in submissions}
     journal = Journal(course.root)
+    for student in chapter.students:  # one whose name no gradebook takes is not left out either
+        lost = student not in known and journal.ended(chapter.name, student).state == FAULT
+        if lost and (only is None or student in only):
+            found.append(Row(student))
+    found.sort(key=lambda row: row.student)
     for row in found:
         row.fault = journal.ended(chapter.name, row.student).reason
         row.notes = journal.notes(chapter.name, row.student)

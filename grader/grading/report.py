@@ -61,5 +61,6 @@ def write(course: Course, chapter: Chapter) -> Path:
     path.parent.mkdir(exist_ok=True)
     told = {"rows": found, "lines": lines(found, list(exercises)), "exercises": list(exercises)}
     told["says"] = {name: _says(exercise) for name, exercise in exercises.items()}
-    path.write_text(render("report.html", chapter=chapter, **told), encoding="utf-8")
+    text = render("report.html", chapter=chapter, **told)
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")  # a folder's name may be odd
     return path

@@ -137,3 +137,21 @@ def test_notebooks_of_one_chapter_may_give_their_cells_the_same_names(taught):
     (row,) = rows(Course(taught.root), taught.chapter)
     assert (row.score, row.of("")) == (taught.scores()["dan"], (6, 6))
     assert sorted(row.mistakes("")) == ["factor", "sign"]
+
+
+def test_whose_name_no_gradebook_takes_is_not_left_out(taught):
+    folders = [taught.root / "submitted" / name / "01_sum" for name in ("j\udcf6rg", "new\nline")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        shutil.copy(taught.root / "submitted/ann/01_sum/01_sum.ipynb", folder)
+    assert taught.grade_here("j\udcf6rg", "new\nline").exit_code == 1
+    course = Course(taught.root)
+    faults = {row.student: row.fault for row in rows(course, taught.chapter) if row.fault}
+    said = "the name of the student's folder "
+    assert faults == {"j\udcf6rg": f"{said}is not UTF-8: rename it",
+                      "new\nline": f"{said}has two lines: rename it"}  # fmt: skip
+    assert [row.student for row in rows(course, taught.chapter, ["ann"])] == ["ann"]
+    page = html.unescape(report.write(course, taught.chapter).read_text())
+    assert page.count(f"j\\udcf6rg</td><td>{said}") == 1
+    shutil.rmtree(folders[0].parent)  # renamed, as the reason has it
+    assert "j\udcf6rg" not in {row.student for row in rows(course, taught.chapter)}
