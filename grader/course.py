@@ -131,8 +131,8 @@ class Chapter:
 
     @property
     def students(self) -> list[str]:
-        """Who submitted the chapter."""
-        folders = (self.root / "submitted").glob(f"*/{self.name}")
+        """Who submitted the chapter; a hidden folder (.ipynb_checkpoints) is nobody."""
+        folders = (self.root / "submitted").glob(f"[!.]*/{self.name}")
         return sorted(folder.parent.name for folder in folders if folder.is_dir())
 
     @property

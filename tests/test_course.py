@@ -66,3 +66,9 @@ def test_own_commands_come_first_on_the_path(monkeypatch):
     tools_on_path()
     own = str(Path(sys.executable).parent)
     assert os.environ["PATH"].split(os.pathsep) == [own, "/nowhere"]
+
+
+def test_a_hidden_folder_is_no_student(course):
+    for name in ("ann", ".ipynb_checkpoints", "b.c"):
+        (course.root / "submitted" / name / "01_tape").mkdir(parents=True)
+    assert course.chapters[0].students == ["ann", "b.c"]
