@@ -68,11 +68,11 @@ class Spawned(host.Zygote):
         self.place: places.Folder | None = None
 
     def launch(self) -> None:
-        """Start a first process, without waiting."""
+        """Have a process started, without waiting. OSError where the system starts none."""
         with self.lock:
             if not self.alive:
                 self.place = places.Folder("spawned")
-                self._fill()
+            self._fill()  # where one could not be started, none waits
 
     def show(self, public: Mapping[str, str], hidden: Iterable[str]) -> bool:
         """As a zygote's; what is hidden makes no difference where there are no namespaces."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine import dask, warm, work
+from grader.engine import dask, spawned, warm, work
 from grader.engine.batch import GradingError
 from grader.engine.host import ZygoteError
 from grader.engine.limits import MIB, Limits
@@ -164,6 +164,20 @@ def test_closing_ends_what_waits_and_what_runs():
     assert ended == [Closed]
     assert all(gone(pid) for pid in pids)
     assert not Path(home).exists()
+
+
+def test_where_no_process_could_be_started_the_next_order_tries_again(monkeypatch):
+    def refused(*given):
+        raise BlockingIOError("no more processes")
+
+    pool = Spawned(tensorflow=False)
+    monkeypatch.setattr(spawned, "Started", refused)
+    for _ in range(2):
+        with pytest.raises(BlockingIOError):
+            pool.spawn(Limits())
+    monkeypatch.undo()
+    pool.spawn(Limits()).kill()
+    pool.close()
 
 
 def test_by_the_courses_configuration(tiny):
