@@ -133,6 +133,9 @@ def enter(pid: int, limits: Limits) -> Group | None:
     group = Group(above.path / f"child-{os.getpid()}-{next(_numbers)}", above.version)
     try:
         group.path.mkdir()
+    except OSError:
+        return None
+    try:
         for name, value in _settings(limits, above.version).items():
             with suppress(FileNotFoundError):  # no swap accounting, an older kernel
                 _set(group.path / name, value)

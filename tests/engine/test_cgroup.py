@@ -130,3 +130,14 @@ def test_a_group_that_cannot_be_used_leaves_the_limit_to_the_watchdog(tmp_path, 
 def test_what_the_kernel_killed_is_read(tmp_path, version, name, text, count):
     (tmp_path / name).write_text(text)
     assert cgroup.Group(tmp_path, version).kills() == count
+
+
+def test_a_group_that_could_not_be_made_is_not_waited_for_at_the_end(tmp_path, monkeypatch):
+    given = tmp_path / "given"
+    given.mkdir()
+    (given / "memory.limit_in_bytes").write_text("0")
+    monkeypatch.setenv(cgroup.NAMED, str(given))
+    assert cgroup.parent() == cgroup.Parent(given, 1)
+    shutil.rmtree(given)
+    assert cgroup.enter(os.getpid(), Limits()) is None
+    assert cgroup._left == []
