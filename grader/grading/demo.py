@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 
 from ..build.cells import read
-from ..course import Chapter, Course
+from ..course import Chapter, Course, CourseError
 
 PREFIX = "demo-"
 MADE = re.compile(rf"{PREFIX}\d{{2,}}")
@@ -24,7 +24,9 @@ Answers = Mapping[str, Mapping[str, str]]
 def choices(chapter: Chapter) -> dict[str, dict[str, str]]:
     """Exercise to name to text of every answer a demo student may give, the solution included."""
     solutions = {c.metadata.answer: c.source for c in read(chapter).cells if "answer" in c.metadata}
-    written = chapter.load("answers").ANSWERS
+    written = getattr(chapter.load("answers"), "ANSWERS", None)
+    if not isinstance(written, Mapping):
+        raise CourseError(f"{chapter.name}: answers.py has no dictionary ANSWERS")
     return {
         name: {"the solution": text, **written.get(name, {})} for name, text in solutions.items()
     }
@@ -54,7 +56,11 @@ def roster(chapter: Chapter, size: int = SIZE) -> dict[str, dict[str, str]]:
 
 
 def make_class(course: Course, chapter: Chapter, size: int = SIZE) -> dict[str, dict[str, str]]:
-    """Writes the class into submitted/, replacing an earlier demo class; returns the roster."""
+    """Writes the class into submitted/, replacing an earlier demo class; returns the roster.
+    CourseError, and no change, where the chapter has not been built."""
+    if not chapter.notebook.is_file():
+        missing = chapter.notebook.relative_to(course.root)
+        raise CourseError(f"{missing} is missing: grader build {chapter.name[:2]} makes it")
     made = roster(chapter, size)
     offered = choices(chapter)
     for old in (course.root / "submitted").glob(f"{PREFIX}*/{chapter.name}"):

@@ -1,8 +1,10 @@
 import shutil
 
 import nbformat
+import pytest
 
 from grader.build.cells import read
+from grader.course import Course, CourseError
 from grader.grading.demo import choices, make_class, roster
 
 RAISES = 'raise ValueError("no idea")'
@@ -73,3 +75,20 @@ def test_only_demo_students_are_replaced(mini):
     assert students == {"demo-01", "demo-02", *names}
     assert not (mini.root / "submitted/demo-03").exists()
     shutil.rmtree(mini.root / "submitted")
+
+
+def test_a_chapter_that_was_not_built_gets_no_class(mini, tmp_path):
+    shutil.copytree(mini.root, tmp_path, dirs_exist_ok=True)
+    course = Course(tmp_path)
+    course.chapters[0].notebook.unlink()
+    with pytest.raises(CourseError, match=r"01_mini.ipynb is missing: grader build 01 makes it"):
+        make_class(course, course.chapters[0])
+    assert not (tmp_path / "submitted").exists()
+
+
+def test_answers_without_their_dictionary_are_said_to_be_so(mini, tmp_path):
+    shutil.copytree(mini.root, tmp_path, dirs_exist_ok=True)
+    course = Course(tmp_path)
+    (course.chapters[0].folder / "answers.py").write_text("ANSWERS = []\n")
+    with pytest.raises(CourseError, match=r"01_mini: answers.py has no dictionary ANSWERS"):
+        make_class(course, course.chapters[0])
