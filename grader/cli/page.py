@@ -12,6 +12,8 @@ from rich.console import Console
 
 from ..course import CourseError
 
+UNKNOWN = 80  # characters, as rich has it
+
 
 def spell_out() -> None:
     """From now on a character that a terminal cannot show is spelled out, not an error."""
@@ -26,6 +28,11 @@ class Page(Console):
 
     rich itself ends the program then. Any other error of writing (a full disk) is a CourseError.
     """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if not self.width:  # COLUMNS=0: whoever set it does not know
+            self.width = UNKNOWN
 
     def on_broken_pipe(self) -> None:
         """Be quiet from now on."""
@@ -42,7 +49,9 @@ class Page(Console):
         self.print("\n".join(pieces) or line, markup=False, soft_wrap=True)
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """As rich's. Raises CourseError where nothing can be written any more."""
+        """As rich's; only a terminal breaks lines. Raises CourseError where nothing can be
+        written any more."""
+        options.setdefault("soft_wrap", not self.is_terminal)
         try:
             super().print(*objects, **options)
         except OSError as error:
