@@ -183,3 +183,30 @@ def test_a_page_that_takes_too_long_holds_nobody_up(taught, monkeypatch):
     assert (run.warnings, run.exit_code) == ([said], 1)
     assert not taught.page("bob").exists()
     assert "Score: 3.0 / 3.0" in taught.page("cat").read_text()
+
+
+@pytest.mark.parametrize("place", ["feedback", "feedback/bob", ".grader/feedback.new"])
+def test_what_lies_in_the_way_of_feedback_is_said_and_the_scores_are_there(taught, place):
+    path = taught.root / place
+    if path.is_dir():
+        path.rename(taught.root / "old")
+    if place.startswith("."):
+        path.mkdir()  # where the record of marks is written to
+        with _book(taught) as book:
+            book.find_grade("test", "01_sum", "01_sum", "bob").manual_score = 2.0
+            book.db.commit()
+    else:
+        path.write_text("")
+        (taught.root / "submitted/bob/01_sum/01_sum.ipynb").write_text("{")
+    with pytest.raises(CourseError, match="all is graded, but feedback is missing: .*" + place):
+        taught.grade_here()
+    assert taught.scores() == {"ann": 3, "bob": 2 if place.startswith(".") else 0, "cat": 3}
+
+
+@pytest.mark.parametrize(("count", "ends"), [(5, "s4)"), (6, "s4, …)")])
+def test_of_many_without_feedback_five_are_named(taught, monkeypatch, count, ends):
+    monkeypatch.setattr(feedback, "_write", lambda *given: 0)
+    monkeypatch.setattr(feedback, "_current", lambda *given: False)
+    names = [f"s{number}" for number in range(count)]
+    (said,) = feedback.write(Course(taught.root), taught.chapter, names)
+    assert said == f"01_sum: {count} without feedback (s0, s1, s2, s3, {ends}"

@@ -50,3 +50,10 @@ def test_who_has_no_fault_gets_no_such_page(taught):
     course = Course(taught.root)
     unopened.write(course, taught.chapter, api(course).coursedir, ["eve"])
     assert not taught.page("eve").parent.exists()
+
+
+def test_who_never_had_a_page_gets_one(taught):
+    taught.submit(eve="")
+    (taught.root / "submitted/eve/01_sum/01_sum.ipynb").write_text("{")
+    assert taught.grade_here("eve").exit_code == 1
+    assert words.NOT_GRADED in taught.page("eve").read_text()
