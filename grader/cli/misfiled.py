@@ -32,7 +32,8 @@ def misfiled(
 
 
 def _strays(submitted: Path, known: Collection[str]) -> Iterator[Path]:
-    for student in sorted(submitted.glob("*/")):
+    yield from sorted(submitted.glob("[!.]*.ipynb"))
+    for student in sorted(submitted.glob("[!.]*/")):
         held = list[Path]()
         with suppress(OSError):  # a folder that cannot be read is for the run to tell
             held = sorted(student.iterdir())

@@ -35,6 +35,7 @@ def _says(path, chapter):
     [
         ("ann/01_sums", "01_sum"), ("ann/01_SUM", "01_sum"), ("ann/02_two.ipynb", "02_two"),
         ("ann/01_sum", None), ("ann/01_sums.txt", None), ("ann/.01_sums", None),
+        ("01_sum.ipynb", "01_sum"), ("ann.ipynb", None), (".ipynb_checkpoints/02_two.ipynb", None),
         ("ann/essay", None), ("ann/essay.ipynb", None), ("ann/01_summary", None),
     ],
 )  # fmt: skip
