@@ -45,7 +45,7 @@ def _line(found: list[Row], exercise: str) -> Line:
 
 
 def _says(exercise: Exercise) -> dict[str, str]:
-    """What is behind the name of a mistake, in the learner's words: a tooltip, where no code is."""
+    """What is behind the name of a mistake, in the learner's words, with no marks of code."""
     general = {name: says.replace("{factor}", "so many") for name, says in PATTERNS.items()}
     says = {**general, **{mistake.name: mistake.says for mistake in exercise.mistakes}}
     return {name: text.replace("`", "") for name, text in says.items()}
