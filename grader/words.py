@@ -13,6 +13,7 @@ NOT_GRADED_SAYS = (
     "Open it in JupyterLab, let Kernel → Restart Kernel and Run All Cells go through to its end, "
     "save it under the name it had, and hand it in again, or ask who gave it to you."
 )
+NOT_SHOWN = "What stood here is not shown: it has too many HTML tags."
 
 FLOAT32_INSIDE = (
     "With float64 inputs something on the way is float32, which holds half the digits and no number "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.course import tools_on_path
-from grader.engine import buttons
+from grader.engine import buttons, harmless
 
 EXECUTE = "grader.engine.execute.EngineExecute"
 
@@ -38,9 +38,13 @@ def plug(c: Any) -> None:
         "grader.engine.feedback.HideHiddenTests",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
+    c.HTMLExporter.sanitize_html = True
+    c.HTMLExporter.filters.update(harmless.FILTERS)
+    c.HTMLExporter.preprocessors.append(harmless.PREPROCESSOR)
     _swap_validator()
     _swap_converter()
     buttons.swap()
+    harmless.guard_files()
 
 
 def _swap_converter() -> None:
