@@ -10,7 +10,6 @@ of the page do not. The course's own cards get their style from here, not from t
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -25,18 +24,11 @@ from traitlets import Bool
 
 from grader.words import NOT_SHOWN
 
-FILTERS = {  # nbgrader's templates clean no Markdown, but hand all of it to strip_files_prefix
-    "clean_html": "grader.engine.harmless.clean",
-    "strip_files_prefix": "grader.engine.harmless.clean_markdown",
-}
-PREPROCESSOR = "grader.engine.harmless.PlainMetadata"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 NAMES = {"student", "first_name", "last_name", "notebook_path"}
-FILES = "nbgrader.server_extensions.formgrader.handlers"
 
-MOST_TAGS = (
-    20_000  # one within the other, these take a second; four times as long for twice as many
-)
+# One within the other, these take a second, and twice as many take four.
+MOST_TAGS = 20_000
 # The page's own scripts find its fields by id.
 PREFIX = "shown-"
 DRAWN = """
@@ -165,17 +157,3 @@ class PlainMetadata(Preprocessor):
                     if not re.fullmatch(r"[\d.]+(px|%)?", str(sizes[name])):
                         del sizes[name]
         return cell, resources
-
-
-def guard_files() -> None:
-    """A file that a student handed in opens, from formgrader, in a sandbox of the browser, as
-    Jupyter's own do: as a page of nobody's, which may not ask the server for anything."""
-    handlers = sys.modules.get(FILES)
-    if handlers is not None:
-        handlers.SubmissionFilesHandler.content_security_policy = property(_sandboxed)
-
-
-def _sandboxed(handler: Any) -> str:
-    from nbgrader.server_extensions.formgrader.base import BaseHandler
-
-    return f"{BaseHandler.content_security_policy.fget(handler)}; sandbox allow-scripts"

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from grader.course import tools_on_path
-from grader.engine import buttons, harmless
+from grader.engine import buttons
 
 EXECUTE = "grader.engine.execute.EngineExecute"
+CLEAN = {  # nbgrader's templates clean no Markdown, but hand all of it to strip_files_prefix
+    "clean_html": "grader.engine.harmless.clean",
+    "strip_files_prefix": "grader.engine.harmless.clean_markdown",
+}
+FORMGRADER = "nbgrader.server_extensions.formgrader.handlers"
 
 
 def plug(c: Any) -> None:
@@ -39,12 +45,12 @@ def plug(c: Any) -> None:
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
     c.HTMLExporter.sanitize_html = True
-    c.HTMLExporter.filters.update(harmless.FILTERS)
-    c.HTMLExporter.preprocessors.append(harmless.PREPROCESSOR)
+    c.HTMLExporter.filters.update(CLEAN)
+    c.HTMLExporter.preprocessors.append("grader.engine.harmless.PlainMetadata")
     _swap_validator()
     _swap_converter()
     buttons.swap()
-    harmless.guard_files()
+    _sandbox_files()
 
 
 def _swap_converter() -> None:
@@ -67,3 +73,17 @@ def _swap_validator() -> None:
 
     chosen = [CheckCellMetadata, ClearOutput, EngineExecute]
     Validator.class_traits()["preprocessors"].default_args = (chosen,)
+
+
+def _sandbox_files() -> None:
+    """A file that a student handed in opens, from formgrader, in a sandbox of the browser, as
+    Jupyter's own do: as a page of nobody's, which may not ask the server for anything."""
+    handlers = sys.modules.get(FORMGRADER)
+    if handlers is not None:
+        handlers.SubmissionFilesHandler.content_security_policy = property(_sandboxed)
+
+
+def _sandboxed(handler: Any) -> str:
+    from nbgrader.server_extensions.formgrader.base import BaseHandler
+
+    return f"{BaseHandler.content_security_policy.fget(handler)}; sandbox allow-scripts"
