@@ -7,6 +7,7 @@ back. Everything done is noted for the instructor.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ from grader.engine.checks import visible
 from grader.engine.masters import Master, masters
 
 SKIP = "skip-execution"
+HALF = re.compile("[\ud800-\udfff]")  # of a character beyond U+FFFF: alone no text may hold it
 
 
 class Repair(NbGraderPreprocessor):  # type: ignore[misc]
@@ -33,6 +35,7 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]
             _unknown(nb, known, notes)
         _copies(nb, known, notes)
         for cell in nb.cells:
+            _halves(cell, notes)
             _tags(cell)
             one = known.get(_id(cell))
             if one is not None:
@@ -46,6 +49,14 @@ def _id(cell: NotebookNode) -> str:
     meta = cell.metadata.get("nbgrader", {})
     name = meta.get("grade_id", "") if isinstance(meta, dict) else ""
     return name if isinstance(name, str) else ""
+
+
+def _halves(cell: NotebookNode, notes: list[str]) -> None:
+    """JSON can hold half a character (an emoji cut in two); no process or file takes it."""
+    cell.source, count = HALF.subn("\ufffd", cell.source)
+    if count:
+        where = f"cell {_id(cell)!r}" if _id(cell) else "a cell"
+        notes.append(f"{where} held half a character: U+FFFD stands for it")
 
 
 def _tags(cell: NotebookNode) -> None:

@@ -67,6 +67,20 @@ def _ids(nb):
     return [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells]
 
 
+def test_half_a_character_is_replaced_and_told(repair):
+    """As JSON may have it; the cell could not be sent to its process, nor the notebook written."""
+    half = new_markdown_cell("cut: \ud83d")
+    nb, notes = repair(half, *_all(add=_cell("add", "x = '\ud800'; y = '\U0001f600'")))
+    assert [cell.source for cell in nb.cells[:2]] == [
+        "cut: \ufffd",
+        "x = '\ufffd'; y = '\U0001f600'",
+    ]
+    assert notes == [
+        "a cell held half a character: U+FFFD stands for it",
+        "cell 'add' held half a character: U+FFFD stands for it",
+    ]
+
+
 def test_a_notebook_in_order_is_left_alone(repair):
     nb, notes = repair(new_markdown_cell("text"), *_all())
     assert notes == []
