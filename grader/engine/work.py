@@ -24,7 +24,10 @@ from grader.engine.limits import Limits
 START = "start"  # the kind of fault that is never the submission's: nothing of it has run
 MARKER = "GRADER_ENGINE_MARKER"
 MESSAGE = 1 << 20  # bytes around files: their names
-ADVICE = "`grader doctor` says how to get what is off; --allow-unsandboxed goes on without it"
+ADVICE = (
+    "`grader doctor` says how to get what is off; grader's --allow-unsandboxed goes on without it, "
+    "and for nbgrader c.EngineExecute.allow_unsandboxed = True in nbgrader_config.py"
+)
 
 
 class Unsafe(RuntimeError):

@@ -207,6 +207,7 @@ def test_grading_asks_for_leave_and_then_grades(tiny):
     assert "mount: OFF (unshare: Operation not permitted)" in told["refused"]
     assert "grader doctor" in told["refused"]
     assert "--allow-unsandboxed" in told["refused"]
+    assert "c.EngineExecute.allow_unsandboxed = True" in told["refused"]  # formgrader has no option
     assert sorted(told["graded"]) == [["ada", "graded", 9.0], ["bob", "graded", 7.0]]
     assert tiny.scores("ada") == (9, False)
 
