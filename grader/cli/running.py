@@ -15,6 +15,8 @@ from .app import complain, err, out
 from .table import show
 from .watching import Watch
 
+WORKERS = "sandbox: each worker's own; one with gaps grades nothing"
+
 
 def warm_up(course: Course) -> None:
     """Start to import TensorFlow; all else that a run needs is imported meanwhile."""
@@ -24,22 +26,25 @@ def warm_up(course: Course) -> None:
         warm.ahead(course.root)
 
 
-def say_sandbox(course: Course, elsewhere: bool = False) -> None:
+def say_sandbox(course: Course, *, elsewhere: bool = False, as_json: bool = False) -> None:
     """The layers of the sandbox in one line, as a child of this run gets them. CourseError where
     the course's configuration cannot be read."""
     from ..build.release import config
 
     config(course)  # nbgrader's own loading logs a traceback
-    if elsewhere:
-        out.print("sandbox: each worker's own; one with gaps grades nothing")
-        return
+    said = WORKERS if elsewhere else _layers(course, quiet=as_json)
+    if as_json:
+        said = json.dumps({"sandbox": said.removeprefix("sandbox: ")})
+    out.print(said, markup=False, soft_wrap=True)
+
+
+def _layers(course: Course, quiet: bool) -> str:
     from ..engine.batch import probe_sandbox
     from ..engine.sandbox import report
 
     waits = out.status("importing TensorFlow, once for all submissions")
-    with waits if out.is_terminal else nullcontext():
-        found = probe_sandbox(course.root)
-    out.print(report(found), markup=False, soft_wrap=True)
+    with waits if out.is_terminal and not quiet else nullcontext():
+        return report(probe_sandbox(course.root))
 
 
 def todo(

@@ -49,8 +49,9 @@ def grade(
         options["allow_unsandboxed"] = allow_unsandboxed
         if not scheduler:
             warm_up(course)
-        if not as_json:
-            options["ready"] = once(lambda: say_sandbox(course, elsewhere=bool(scheduler)))
+        options["ready"] = once(
+            lambda: say_sandbox(course, elsewhere=bool(scheduler), as_json=as_json)
+        )
         with cluster(scheduler, course) as options["executor"]:
             for chapter, only in planned:
                 done = grade_next(course, chapter, only, last=len(planned) == 1, **options)

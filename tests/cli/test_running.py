@@ -1,5 +1,6 @@
 """`grader grade` where a chapter, a name, the output or the gradebook is not as it should be."""
 
+import json
 import os
 import shutil
 import signal
@@ -37,6 +38,17 @@ def test_a_reader_who_leaves_costs_nobody_a_point_and_what_is_asked_for_is_grade
         assert "cannot be written: No space left" in err
         assert len(err.splitlines()) == 1
         assert pupils.scores() == {"ann": 3, "bob": 3}
+
+
+def test_a_program_is_told_of_the_sandbox_first_too(pupils):
+    pupils.submit(ann=ANSWER)
+    code, out, err = pupils.grade("--json")
+    assert code == 0, err
+    told = [json.loads(line) for line in out.splitlines()]
+    assert [*told[0]] == ["sandbox"]
+    assert "seccomp" in told[0]["sandbox"]
+    assert not told[0]["sandbox"].startswith("sandbox")
+    assert [row.get("state") for row in told[1:]] == ["started", "graded", None]
 
 
 def test_a_terminal_without_the_names_letters_shows_them_spelled_out(pupils):
