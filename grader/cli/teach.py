@@ -38,9 +38,9 @@ def grade(
 ) -> None:
     """Grades whatever is in submitted/ and prints the scores.
 
-    Exit code 0: all graded. 1: some have a fault recorded, or lie in a wrong folder, or Ctrl-C. 2:
-    nothing could run, or the machine stopped the run (a full disk, a locked gradebook); the message
-    says what to do.
+    Exit code 0: all graded. 1: some have a fault recorded, lack feedback or lie in a wrong folder,
+    or Ctrl-C. 2: nothing could run, or the machine stopped the run (a full disk, a locked
+    gradebook); the message says what to do.
     """
     course, named = chosen(chapters)
     with telling_misfiled(course, named, student) as lost:
