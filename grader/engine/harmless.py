@@ -64,8 +64,18 @@ def clean(html: str | bytes) -> str:
     text = html.decode(errors="replace") if isinstance(html, bytes) else str(html)
     if text.count("<") > MOST_TAGS:
         return NOT_SHOWN
-    cleaned = nh3.clean(
-        text,
+    cleaned = _cleaner().clean(text)
+    return _own_styles(cleaned) + cleaned
+
+
+def clean_markdown(html: str) -> str:
+    """The same for what nbconvert made of Markdown."""
+    return clean(strip_files_prefix(html))
+
+
+@cache
+def _cleaner() -> nh3.Cleaner:
+    return nh3.Cleaner(
         tags=nh3.ALLOWED_TAGS | set(DRAWN),
         attributes={**nh3.ALLOWED_ATTRIBUTES, "*": set(GEOMETRY), "img": {"src", "alt"}},
         generic_attribute_prefixes={"aria-"},
@@ -73,12 +83,6 @@ def clean(html: str | bytes) -> str:
         filter_style_properties=set(PROPERTIES),
         url_schemes={"http", "https", "mailto", "data"},
     )
-    return _own_styles(cleaned) + cleaned
-
-
-def clean_markdown(html: str) -> str:
-    """The same for what nbconvert made of Markdown."""
-    return clean(strip_files_prefix(html))
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
@@ -150,10 +154,14 @@ class PlainMetadata(Preprocessor):
             cell.metadata.tags = [word for word in words if re.fullmatch(r"[\w-]+", str(word))]
         if "outputs" in cell:
             cell.outputs = [each for each in cell.outputs if WIDGET not in each.get("data", {})]
-        for output in cell.get("outputs", []):
-            given = output.get("metadata", {})
-            for sizes in (given, *filter(lambda one: isinstance(one, dict), given.values())):
-                for name in {"width", "height"} & sizes.keys():
-                    if not re.fullmatch(r"[\d.]+(px|%)?", str(sizes[name])):
-                        del sizes[name]
+            for output in cell.outputs:
+                _plain_sizes(output.get("metadata", {}))
         return cell, resources
+
+
+def _plain_sizes(given: Any) -> None:
+    """Takes sizes that are none out of an output's metadata: its own, and those by kind."""
+    for sizes in (given, *(one for one in given.values() if isinstance(one, dict))):
+        for name in {"width", "height"} & sizes.keys():
+            if not re.fullmatch(r"[\d.]+(px|%)?", str(sizes[name])):
+                del sizes[name]

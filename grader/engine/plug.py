@@ -13,7 +13,7 @@ CLEAN = {  # nbgrader's templates clean no Markdown, but hand all of it to strip
     "clean_html": "grader.engine.harmless.clean",
     "strip_files_prefix": "grader.engine.harmless.clean_markdown",
 }
-FORMGRADER = "nbgrader.server_extensions.formgrader.handlers"
+HANDLERS = "nbgrader.server_extensions.formgrader.handlers"
 
 
 def plug(c: Any) -> None:
@@ -78,7 +78,7 @@ def _swap_validator() -> None:
 def _sandbox_files() -> None:
     """A file that a student handed in opens, from formgrader, in a sandbox of the browser, as
     Jupyter's own do: as a page of nobody's, which may not ask the server for anything."""
-    handlers = sys.modules.get(FORMGRADER)
+    handlers = sys.modules.get(HANDLERS)
     if handlers is not None:
         handlers.SubmissionFilesHandler.content_security_policy = property(_sandboxed)
 

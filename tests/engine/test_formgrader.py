@@ -56,9 +56,8 @@ def test_nothing_of_a_students_acts_in_the_instructors_browser(hostile, tiny, br
     page.goto(f"{hostile}?index=0")
     score = page.locator("input.score").first
     score.wait_for()  # seen: no style of hers hides it
-    assert (
-        page.locator(".rendered_html p", has_text="**seen**").count() == 3
-    )  # output, Markdown output, Markdown cell
+    shown = page.locator(".rendered_html p", has_text="**seen**")
+    assert shown.count() == 3  # an output, a Markdown output, a Markdown cell
     for link in page.get_by_text("plot", exact=True).all():
         link.click()
     assert page.evaluate("window.owned") is None
